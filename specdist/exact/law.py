@@ -1,0 +1,63 @@
+"""A distribution with an exact meaning, in the two representations.
+
+A law is ``w(x) / sum w`` for exact non-negative weights. `RationalLaw` holds the fractions
+themselves. `FloatLaw` holds float64 weights, which are the dyadic rationals they are, and their
+exact sum. ``bound`` is the relative rounding error of each weight against the real-valued law
+that it stands for: ``|w / w_real - 1| <= bound`` (0 when nothing was rounded).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class RationalLaw:
+    """Probabilities as fractions, summing to one exactly; index is the token id."""
+
+    values: tuple[Fraction, ...]
+    bound: Fraction = Fraction(0)
+
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
+    @property
+    def support(self) -> int:
+        """How many tokens are possible."""
+        return sum(1 for value in self.values if value)
+
+
+@dataclass(frozen=True, eq=False)
+class FloatLaw:
+    """Float64 weights on the tokens ``ids`` (None: all ``size`` tokens, in id order).
+
+    ``ids`` is sorted and holds no duplicates; tokens outside it have weight 0. For 16-bit rows
+    ``codes`` (uint16, one per token) with ``table`` (weight of each of the 65,536 codes) replaces
+    ``dense``, because such a row takes few distinct values.
+    """
+
+    size: int
+    bound: Fraction
+    dense: NDArray[np.float64] | None = None
+    ids: NDArray[np.intp] | None = None
+    codes: NDArray[np.uint16] | None = None
+    table: NDArray[np.float64] | None = None
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights as one array, in the order of ``ids``."""
+        if self.dense is not None:
+            return self.dense
+        assert self.codes is not None and self.table is not None
+        return self.table[self.codes]
+
+
+Law = RationalLaw | FloatLaw

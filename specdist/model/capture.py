@@ -1,0 +1,91 @@
+"""What a reader produces: captures of steps of positions, raw and immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from specdist.model.finding import Finding
+from specdist.model.options import ProcessingOptions
+from specdist.model.role import Role
+from specdist.model.row import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Vocab:
+    """Token texts by id, for display only."""
+
+    texts: tuple[str, ...]
+
+    def text(self, token: int) -> str | None:
+        return self.texts[token] if 0 <= token < len(self.texts) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """One drafted position. ``roles`` overrides single roles by a recipe text or a row.
+
+    ``draft_token`` is the id that was really drafted here, where the capture knows it.
+    """
+
+    index: int
+    target: Row
+    draft: Row
+    draft_token: int | None = None
+    roles: Mapping[Role, str | Row] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One verification step: its drafted positions and, for blocks, the bonus row after them.
+
+    ``context`` holds the token ids before the step when the capture knows them (it feeds the
+    penalties), ``prompt_length`` how many of them are the prompt. ``options`` are the capture's
+    own processing settings for this step.
+    """
+
+    id: str
+    source: str
+    positions: tuple[Position, ...]
+    bonus: Row | None = None
+    context: tuple[int, ...] | None = None
+    prompt_length: int | None = None
+    draft_tokens: tuple[int, ...] | None = None
+    options: ProcessingOptions = field(default_factory=ProcessingOptions)
+    vocab: Vocab | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+class StepSource(Protocol):
+    """Makes a fresh iterator over the steps, reading rows in bounded blocks."""
+
+    def __call__(self) -> Iterator[Step]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A readable source of steps. ``facts`` is what ``inspect`` prints, in order.
+
+    ``facts`` holds pairs such as ("reader", "safetensors"), ("stage", "raw (assumed)"),
+    ("tensor target", "float32 [60, 4096]"). ``step_count`` is None when only reading tells.
+    """
+
+    source: str
+    reader: str
+    steps: StepSource
+    facts: tuple[tuple[str, str], ...] = ()
+    step_count: int | None = None
+    vocab: Vocab | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A source that could not be read: kept as a value so that it is listed and counted."""
+
+    source: str
+    message: str
+    place: str = ""
+    expected: str = ""
+    advice: str = ""
+    counts: bool = True

@@ -1,0 +1,31 @@
+"""Findings and notes: data that the renderers translate and never compute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to say about a step, under an ident of the catalogue.
+
+    ``notes`` are full sentences shown below the finding; ``repairs`` are the inclusion-minimal
+    sets of roles whose repair restores equality (empty until a cause is proven); ``reproduce`` is
+    a command line to paste; ``position`` is the index it is about, -1 for the bonus row.
+    """
+
+    ident: str
+    severity: Severity
+    message: str
+    position: int | None = None
+    notes: tuple[str, ...] = ()
+    repairs: tuple[tuple[str, ...], ...] = ()
+    reproduce: str | None = None
+    allowed: bool = False

@@ -1,0 +1,92 @@
+"""One captured row: the numbers as they stood in the file, and what they mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Kind(StrEnum):
+    """What the numbers of a row are."""
+
+    LOGITS = "logits"
+    LOGPROBS = "logprobs"
+    PROBABILITIES = "probabilities"
+
+
+class Stage(StrEnum):
+    """How much processing a row has already been through."""
+
+    RAW = "raw"
+    TEMPERATURE = "temperature"
+    PROCESSED = "processed"
+
+
+class NumberFormat(StrEnum):
+    """The format the numbers were stored in: it fixes the rounding a row sum may show."""
+
+    DECIMAL = "decimal"
+    FLOAT16 = "float16"
+    BFLOAT16 = "bfloat16"
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+
+
+@dataclass(frozen=True, slots=True)
+class RationalValues:
+    """Hand-written numbers, exact. ``None`` stands for minus infinity (logits and logprobs)."""
+
+    values: tuple[Fraction | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FloatValues:
+    """A dumped row of shape [V]: float64, float32 or float16 values, or, when the row's
+    ``numbers`` is bfloat16, the uint16 bit patterns (upper half of a float32)."""
+
+    array: NDArray[np.float64] | NDArray[np.float32] | NDArray[np.float16] | NDArray[np.uint16]
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (FloatValues, (self.array,))
+
+
+@dataclass(frozen=True, slots=True)
+class PointMass:
+    """All mass on one token: a one-hot draft, or a draft captured without a row."""
+
+    token: int
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row at one position: values, kind, stage, number format, and its place.
+
+    ``place`` is "FILE, inner place" for messages, such as
+    ``cap.json, steps[0].positions[0].target`` or ``t.safetensors, target[17]``.
+    """
+
+    values: RationalValues | FloatValues | PointMass
+    kind: Kind
+    stage: Stage
+    numbers: NumberFormat
+    place: str
+
+    @property
+    def size(self) -> int:
+        return len(self.values)

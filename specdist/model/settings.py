@@ -1,0 +1,55 @@
+"""The settings of a run: complete and frozen once the command line has resolved them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from specdist.model.options import ProcessingOptions
+from specdist.model.row import Kind, NumberFormat, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingSettings:
+    """How files are read; None means "decide by the evidence, or refuse"."""
+
+    reader: str | None = None
+    kind: Kind | None = None
+    stage: Stage | None = None
+    numbers: NumberFormat | None = None
+    axes: str | None = None
+    vocab_size: int | None = None
+    draft_lengths: str | None = None
+    vocab: str | None = None
+    select: str | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """How rows are verified. ``overrides`` win over a capture's own options, which win over
+    ``defaults`` (config file, preset)."""
+
+    overrides: ProcessingOptions = field(default_factory=ProcessingOptions)
+    defaults: ProcessingOptions = field(default_factory=ProcessingOptions)
+    normalise: bool = False
+    history: tuple[int, ...] | None = None
+    zero_draft: str = "error"
+    symbolic: bool = False
+    show: int = 10
+    max_tv: Fraction | None = None
+    min_acceptance: Fraction | None = None
+    allow: frozenset[str] = frozenset()
+    budget: Fraction | None = None
+    workers: int | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a run needs, and for ``specdist config`` where each value came from."""
+
+    reading: ReadingSettings = field(default_factory=ReadingSettings)
+    checking: CheckSettings = field(default_factory=CheckSettings)
+    origins: Mapping[str, str] = field(default_factory=dict)
