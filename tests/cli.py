@@ -1,0 +1,100 @@
+"""Runs the command line: in this process (fast), or as a subprocess in a scrubbed environment."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "sample_inputs"
+
+
+@dataclass
+class Result:
+    code: int
+    stdout: str
+    stderr: str
+
+    def json(self) -> Any:
+        """The report on stdout; on an empty stdout the message on stderr is shown instead."""
+        assert self.stdout, f"exit {self.code}, nothing on stdout; stderr: {self.stderr}"
+        return json.loads(self.stdout)
+
+
+def run(*arguments: object) -> Result:
+    """``specdist ARGUMENTS`` in this process."""
+    from specdist.__main__ import main
+
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["specdist", *map(str, arguments)]
+    with patch.object(sys, "argv", argv), redirect_stdout(out), redirect_stderr(err):
+        try:
+            code = main()
+        except SystemExit as stop:
+            code = stop.code
+    return Result(int(code or 0), out.getvalue(), err.getvalue())
+
+
+def run_process(
+    *arguments: object, cwd: Path = ROOT, env: dict[str, str] | None = None, stdin: str = ""
+) -> Result:
+    """``specdist ARGUMENTS`` as a process of its own, 80 columns, no colour, no user settings."""
+    done = subprocess.run(
+        [sys.executable, "-m", "specdist", *map(str, arguments)],
+        capture_output=True,
+        cwd=cwd,
+        env={**scrubbed(), **(env or {})},
+        input=stdin.encode(),
+        timeout=120,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def scrubbed() -> dict[str, str]:
+    """The environment without what could colour, localise or configure the output."""
+    kept = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV")
+    return {
+        **{key: os.environ[key] for key in kept if key in os.environ},
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONPATH": str(ROOT),
+        "PYTHONWARNINGS": "error",
+    }
+
+
+def exact(number: dict[str, Any] | None) -> Fraction | None:
+    """The exact value of a number of the report; the float beside it must be its rounding."""
+    if number is None:
+        return None
+    value = Fraction(number["exact"])
+    assert number["approx"] == float(value)
+    return value
+
+
+def column(position: dict[str, Any], name: str) -> list[Fraction | None]:
+    """One column of the token table, by id."""
+    tokens = sorted(position["tokens"], key=lambda token: token["id"])
+    assert [token["id"] for token in tokens] == list(range(position["vocab_size"]))
+    return [exact(token[name]) for token in tokens]
+
+
+def only_position(report: dict[str, Any]) -> dict[str, Any]:
+    (step,) = report["steps"]
+    (position,) = step["positions"]
+    return position  # type: ignore[no-any-return]
+
+
+def spell(row: Any) -> str:
+    """A row as it is typed on the command line."""
+    return ",".join(str(value) for value in row)
