@@ -1,0 +1,85 @@
+"""The one list of idents: what can be found, how much it weighs, and in one line what it is.
+
+An ident names the pattern that was found, so that ``--allow IDENT`` reads well. ``raised`` tells
+whether this version can report it; each raised ident has a page ``pages/IDENT.md``, which
+``specdist explain IDENT`` prints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+SeverityName = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One ident. ``severity`` is the weight of a finding unless its author says otherwise."""
+
+    ident: str
+    severity: SeverityName
+    summary: str
+    raised: bool = False
+
+
+CATALOGUE: tuple[Entry, ...] = (
+    Entry("output-mismatch", "error", "the output law differs from the reference", raised=True),
+    Entry("drafted-mismatch", "error", "tested with another distribution than drafted from"),
+    Entry("residual-mismatch", "error", "the residual subtracts another distribution than tested"),
+    Entry("target-mismatch", "error", "acceptance test and residual use different targets"),
+    Entry(
+        "lossless-for-another-target",
+        "error",
+        "test and residual agree with each other, not with the reference",
+    ),
+    Entry("bonus-mismatch", "error", "the bonus token is drawn from another distribution"),
+    Entry("rule-mismatch", "error", "the decisions follow another acceptance rule"),
+    Entry("support-hole", "error", "a token of the reference can never be emitted", raised=True),
+    Entry("impossible-token", "error", "mass on a token that the reference forbids", raised=True),
+    Entry(
+        "impossible-acceptance", "error", "a token is accepted more often than the target allows"
+    ),
+    Entry("row-not-normalised", "error", "a probability row does not sum to one", raised=True),
+    Entry("numeric-rounding", "note", "float rounding entered a number", raised=True),
+    Entry("invalid-row", "error", "a row holds no distribution", raised=True),
+    Entry("truncated-row", "error", "a row holds only part of the vocabulary"),
+    Entry("context-mismatch", "error", "target and draft saw different contexts", raised=True),
+    Entry("context-not-verified", "note", "nothing shows that the contexts agree", raised=True),
+    Entry("shifted-rows", "error", "rows of one side are off by one position"),
+    Entry("wrong-decision", "error", "a recorded decision contradicts its random number"),
+    Entry("recovered-outside-residual", "error", "a recovered token has no residual mass"),
+    Entry("reused-randomness", "error", "one random number decided more than one thing"),
+    Entry("off-grid-uniform", "warning", "a random number is not on the generator's grid"),
+    Entry("metric-mismatch", "error", "a reported counter differs from its definition"),
+    Entry("acceptance-below-floor", "error", "the acceptance rate misses its floor", raised=True),
+    Entry("baseline-regression", "error", "a figure is worse than the baseline"),
+    Entry("undecided-precision", "warning", "the verdict hangs on float rounding", raised=True),
+    Entry("undecided-budget", "warning", "the time budget ran out first", raised=True),
+    Entry("configuration-needed", "warning", "a setting is missing that decides", raised=True),
+    Entry("unreadable-capture", "error", "a file cannot be read as a capture", raised=True),
+    Entry("lossy-by-design", "warning", "the rule is not meant to preserve the target"),
+    Entry("anticipating-length-rule", "error", "the draft length depends on what comes after it"),
+    Entry("near-cut", "note", "a truncation cut falls within float32 rounding", raised=True),
+    Entry("invalid-input", "error", "an input cannot be used", raised=True),
+    Entry("invalid-settings", "error", "an option, a recipe or a key is invalid", raised=True),
+    Entry("missing-extra", "error", "an optional dependency is not installed", raised=True),
+)
+
+
+def idents() -> tuple[str, ...]:
+    """Every ident, in catalogue order."""
+    return tuple(entry.ident for entry in CATALOGUE)
+
+
+def find(ident: str) -> Entry | None:
+    """The entry of an ident; None when there is none."""
+    return next((entry for entry in CATALOGUE if entry.ident == ident), None)
+
+
+def page(ident: str) -> str | None:
+    """The Markdown page of an ident; None when it has none."""
+    from importlib.resources import files
+
+    resource = files("specdist.findings").joinpath("pages", f"{ident}.md")
+    return resource.read_text(encoding="utf-8") if resource.is_file() else None

@@ -1,0 +1,100 @@
+"""Plain text layout: display width, wrapping at 80 columns, aligned tables, quoted token texts."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Callable, Sequence
+
+WIDTH = 80
+_TOKEN_WIDTH = 24
+
+
+def width_of(text: str) -> int:
+    """Columns that a text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(char) for char in text)
+
+
+def _columns(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def token(text: str | None, ident: int, with_id: bool) -> str:
+    """A token as plain text: quoted, control characters and lone surrogates escaped."""
+    if text is None:
+        return str(ident)
+    shown = repr(text)
+    if width_of(shown) > _TOKEN_WIDTH:
+        text = text[:_TOKEN_WIDTH]
+        while width_of(repr(text)) > _TOKEN_WIDTH - 3:
+            text = text[:-1]
+        shown = f"{repr(text)[:-1]}...{shown[-1]}"
+    return f"{ident} {shown}" if with_id else shown
+
+
+def wrap(text: str, first: str = "", rest: str | None = None, width: int = WIDTH) -> list[str]:
+    """Lines of at most ``width`` columns; ``first`` and ``rest`` are the indents."""
+    indent = " " * len(first) if rest is None else rest
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [first.rstrip()]
+
+
+def command(text: str, first: str, width: int = WIDTH) -> list[str]:
+    """A command line to paste, broken before options with a backslash."""
+    parts = _shell_words(text)
+    lines, line = [], first
+    indent = " " * (len(first) + 2)
+    for part in parts:
+        joined = line + part if line in (first, indent) else f"{line} {part}"
+        if len(joined) > width - 2 and line.strip() and line not in (first, indent):
+            lines.append(f"{line} \\")
+            line = indent + part
+        else:
+            line = joined
+    return [*lines, line]
+
+
+def _shell_words(text: str) -> list[str]:
+    """The words of a command, an option kept together with its value."""
+    parts: list[str] = []
+    for word in text.split(" "):
+        previous = parts[-1] if parts else ""
+        if previous.startswith("-") and " " not in previous and not word.startswith("-"):
+            parts[-1] = f"{previous} {word}"
+        else:
+            parts.append(word)
+    return parts
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Columns separated by two blanks: the first ``left`` flush left, the others flush right."""
+    widths = [max(width_of(row[i]) for row in (header, *rows)) for i in range(len(header))]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = []
+        for i, cell in enumerate(cells):
+            blank = " " * (widths[i] - width_of(cell))
+            padded.append(cell + blank if i < left else blank + cell)
+        return "  ".join(padded).rstrip()
+
+    return [line(header), *(line(row) for row in rows)]
+
+
+def fitted(build: Callable[[int], list[str]], width: int) -> list[str]:
+    """The table that ``build(digits)`` makes, with as many of six digits as fit the width."""
+    lines: list[str] = []
+    for digits in (6, 5, 4, 3):
+        lines = build(digits)
+        if all(width_of(line) <= width for line in lines):
+            break
+    return lines

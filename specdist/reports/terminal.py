@@ -1,0 +1,135 @@
+"""The text report: failures first, a pass with what was proven, the counts last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from specdist.model.capture import Unreadable
+from specdist.model.finding import Finding, Severity
+from specdist.model.report import Report, StepResult
+from specdist.model.verdict import Verdict
+from specdist.reports import finding_text, layout, pass_text
+from specdist.reports.view import View, place, plural
+
+Located = tuple[StepResult, Finding]
+
+
+def render(report: Report, view: View) -> str:
+    """The report as text of at most 80 columns, ending in a line break."""
+    located = [(step, finding) for step in report.steps for finding in step.findings]
+    loud = [pair for pair in located if pair[1].severity is not Severity.NOTE]
+    notes = [pair for pair in located if pair[1].severity is Severity.NOTE]
+    if view.quiet:
+        lines = [_one_line(step, finding, view) for step, finding in loud]
+        return "\n".join([*lines, *summary(report)]) + "\n"
+    lines = _failures(loud, view)
+    lines += _run_findings(report, view)
+    if not loud or view.verbose:
+        lines += _passes(report, view, passed=not loud)
+    lines += _notes(notes, view)
+    lines += _skipped(report.not_captures)
+    return "\n".join([*lines, *summary(report), *_scope(report.scope)]) + "\n"
+
+
+def _failures(loud: Sequence[Located], view: View) -> list[str]:
+    """Errors before warnings, each with its lesson; a long list is cut after ``view.limit``."""
+    ranked = sorted(loud, key=lambda pair: (pair[1].allowed, pair[1].severity is Severity.WARNING))
+    shown = ranked[: view.limit if view.limit is None else max(view.limit, 1)]
+    lines: list[str] = []
+    for step, finding in shown:
+        lines += [*finding_text.block(step, finding, view), ""]
+    hidden = len(ranked) - len(shown)
+    if hidden:
+        lines += [f"... {plural(hidden, 'more finding')} (all with -v or --format json)", ""]
+    return lines
+
+
+def _one_line(step: StepResult, finding: Finding, view: View) -> str:
+    return f"{finding_text.headline(finding, view)} ({place(step, finding.position)})"
+
+
+def _run_findings(report: Report, view: View) -> list[str]:
+    """What concerns the whole run: missed floors, files that could not be read."""
+    lines: list[str] = []
+    for finding in report.findings:
+        lines += [finding_text.headline(finding, view)]
+        for note in finding.notes:
+            lines += layout.wrap(note, "   = note: ")
+        lines += [f"   = explain: specdist explain {finding.ident}", ""]
+    if not any(finding.ident == "acceptance-below-floor" for finding in report.findings):
+        lines += [f"error[acceptance-below-floor]: {text}" for text in report.floors_missed]
+    for unreadable in report.unreadable:
+        lines += [*unreadable_lines(unreadable, view), ""]
+    return lines
+
+
+def unreadable_lines(unreadable: Unreadable, view: View) -> list[str]:
+    """A file that could not be read, in the shape of an error."""
+    start = "error[unreadable-capture]:"
+    first, *rest = layout.wrap(f"{start} {unreadable.message}", "", "    ")
+    lines = [view.paint("bad", start) + first[len(start) :], *rest]
+    lines += layout.wrap(unreadable.place or unreadable.source, "  --> ", "      ")
+    if unreadable.expected:
+        lines += layout.wrap(unreadable.expected, "   = expected: ")
+    if unreadable.advice:
+        lines += layout.wrap(unreadable.advice, "   = help: ")
+    return lines
+
+
+def _passes(report: Report, view: View, passed: bool) -> list[str]:
+    lines = pass_text.header(report)
+    body = pass_text.tables(report, view)
+    if body:
+        lines += ["", *body]
+    lines.append("")
+    if passed and report.verdict in (Verdict.EQUAL, Verdict.WITHIN_TOLERANCE):
+        lines += pass_text.verdict_lines(report, view)
+    return lines
+
+
+def _notes(notes: Sequence[Located], view: View) -> list[str]:
+    """Notes folded by ident: the first of each, and how many more there are."""
+    groups: dict[str, list[Located]] = {}
+    for pair in notes:
+        groups.setdefault(pair[1].ident, []).append(pair)
+    lines: list[str] = []
+    for group in groups.values():
+        for step, finding in group if view.verbose else group[:1]:
+            more = len(group) - 1
+            where = place(step, finding.position)
+            rest = "" if view.verbose or not more else f" and {more} more"
+            lines.append(finding_text.headline(finding, view))
+            lines += layout.wrap(f"{where}{rest}", "  --> ", "      ")
+    return lines
+
+
+def _skipped(names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    return layout.wrap(f"not a capture, not counted: {', '.join(names)}", "", "  ")
+
+
+def summary(report: Report) -> list[str]:
+    """``1 step checked: 1 equal, 0 different, 0 undecided``."""
+    counts = report.summary
+    if not counts.steps:
+        out = f": {plural(report.filtered_out, 'step')} filtered out" if report.filtered_out else ""
+        return [f"nothing checked{out}"]
+    parts = [f"{counts.equal} equal"]
+    if counts.within_tolerance:
+        parts.append(f"{counts.within_tolerance} within tolerance")
+    allowed = f" ({counts.allowed} allowed)" if counts.allowed else ""
+    parts += [f"{counts.different} different{allowed}", f"{counts.undecided} undecided"]
+    unreadable = sum(1 for item in report.unreadable if item.counts)
+    if unreadable:
+        parts.append(plural(unreadable, "file") + " unreadable")
+    return [f"{plural(counts.steps, 'step')} checked: {', '.join(parts)}"]
+
+
+def _scope(sentences: Sequence[str]) -> list[str]:
+    if not sentences:
+        return []
+    lines = ["", "what this verdict does not say"]
+    for sentence in sentences:
+        lines += layout.wrap(sentence, "  - ")
+    return lines
