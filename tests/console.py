@@ -1,0 +1,54 @@
+"""The ```console blocks of a Markdown file: commands with the output they promise."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Session:
+    """One command. ``output`` is None where the block shows only the command; a last line
+    ``$ echo $?`` with its number gives the exit code (0 unless it is there)."""
+
+    command: str
+    output: str | None
+    code: int
+
+    @property
+    def arguments(self) -> list[str]:
+        """What follows ``specdist``."""
+        words = shlex.split(self.command)
+        assert words[0] == "specdist", self.command
+        return words[1:]
+
+
+def sessions(path: Path) -> list[Session]:
+    """Every command of every console block, in order."""
+    found: list[Session] = []
+    for block in _BLOCK.findall(path.read_text(encoding="utf-8")):
+        chunks = re.split(r"^\$ ", block, flags=re.MULTILINE)
+        assert not chunks[0].strip(), f"a console block starts with a command: {chunks[0]!r}"
+        for chunk in chunks[1:]:
+            command, output = _split(chunk)
+            if command == "echo $?":
+                last = found.pop()
+                found.append(Session(last.command, last.output, int(output)))
+            else:
+                found.append(Session(command, output if output.strip() else None, 0))
+    assert found, f"{path} shows no command"
+    return found
+
+
+def _split(chunk: str) -> tuple[str, str]:
+    """The command, its continuation lines joined, and what is printed below it."""
+    lines = chunk.split("\n")
+    end = 0
+    while lines[end].endswith("\\"):
+        end += 1
+    command = " ".join(line.removesuffix("\\").strip() for line in lines[: end + 1])
+    return command, "\n".join(lines[end + 1 :])

@@ -1,0 +1,64 @@
+"""The README is executed: every console block is run and its output compared."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli import ROOT, run_process
+from tests.console import Session, sessions
+
+README = ROOT / "README.md"
+TEXT = README.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("session", sessions(README), ids=lambda session: session.command)
+def test_every_command_prints_what_is_shown(session: Session) -> None:
+    result = run_process(*session.arguments)
+    assert result.code == session.code, result.stderr
+    if session.output is not None:
+        assert result.stdout.rstrip() == session.output.rstrip()
+
+
+def test_it_opens_with_the_two_lines() -> None:
+    block = re.search(r"```\w*\n(.*?)```", TEXT, re.DOTALL)
+    assert block
+    assert [line.split("#")[0].strip() for line in block.group(1).strip().splitlines()] == [
+        "make demo",
+        "make test",
+    ]
+    assert TEXT.index("make demo") < 700
+
+
+def test_the_names_of_distribution_and_command() -> None:
+    assert "pip install specdist-verifier" in TEXT
+    assert "pip install specdist\n" not in TEXT
+
+
+def test_the_python_examples_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, str(README), "exec"), {})
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", TEXT)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_exit_codes_are_those_of_the_program() -> None:
+    from specdist.cli.exit_codes import ExitCode
+
+    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", TEXT, re.MULTILINE)}
+    assert listed == {int(code) for code in ExitCode}
+
+
+def test_the_lines_fit() -> None:
+    assert max(len(line) for line in TEXT.splitlines()) <= 130
+    for session in sessions(Path(README)):
+        assert all(len(line) <= 80 for line in (session.output or "").splitlines())
