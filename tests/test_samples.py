@@ -43,8 +43,8 @@ def test_hand_written(name: str) -> None:
 @pytest.mark.parametrize("name", HAND_WRITTEN)
 def test_hand_written_against_the_oracle(name: str) -> None:
     """The oracle reads the file by itself and processes the roles by itself."""
-    (step,) = json.loads((SAMPLES / name).read_text(encoding="utf-8"))["steps"]
-    (position,) = step["positions"]
+    document = json.loads((SAMPLES / name).read_text(encoding="utf-8"))
+    (position,) = document["steps"][0]["positions"]
     target, draft = (
         [Fraction(str(value)) for value in position[side]] for side in ("target", "draft")
     )
@@ -53,6 +53,8 @@ def test_hand_written_against_the_oracle(name: str) -> None:
         step_name, value = recipe.split(":")
         assert step_name == "top-p"
         roles[role] = oracle.top_p(draft, Fraction(value))
+    if "settings" in document:
+        draft = oracle.top_p(draft, Fraction(document["settings"]["draft_top_p"]))
     expected = oracle.token_rule(target, draft, **roles)
     assert expected.acceptance == Fraction(HAND_WRITTEN[name][2])
     assert expected.total_variation == Fraction(HAND_WRITTEN[name][3])
