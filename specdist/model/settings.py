@@ -35,6 +35,7 @@ class CheckSettings:
     defaults: ProcessingOptions = field(default_factory=ProcessingOptions)
     normalise: bool = False
     history: tuple[int, ...] | None = None
+    prompt_length: int | None = None
     zero_draft: str = "error"
     symbolic: bool = False
     show: int = 10
