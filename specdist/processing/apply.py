@@ -1,0 +1,83 @@
+"""Applies a recipe to a captured row."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from specdist.errors import RowError, SettingsError
+from specdist.exact.law import RationalLaw
+from specdist.model.recipe import Recipe, RecipeStep
+from specdist.model.row import FloatValues, PointMass, Row, Stage
+from specdist.processing.context import Processed, RowContext
+from specdist.processing.processor import Processor
+from specdist.processing.rational_row import RationalRow
+from specdist.processing.registry import processor_named
+from specdist.processing.working_row import WorkingRow
+
+
+def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
+    """The distribution that ``recipe`` makes of ``row``, with the remarks of its steps.
+
+    Raises `RowError` where the row holds no distribution or a step would empty it, and
+    `SettingsError` for steps that do not fit the row: an id outside the vocabulary, a history
+    that is missing, a step that the row's stage says was applied already.
+    """
+    if recipe.one_hot:
+        return Processed(_point_mass(row, context))
+    working = _working_row(row, context.normalise)
+    for step in recipe.steps:
+        processor = processor_named(step.name)
+        if processor.is_neutral(step):
+            continue
+        _refuse_repetition(step, row)
+        working = _applied(processor, step, working, context, row.place)
+    return Processed(working.law(), working.remarks)
+
+
+def _working_row(row: Row, normalise: bool) -> WorkingRow:
+    if isinstance(row.values, FloatValues):
+        from specdist.processing.float_row import FloatRow
+
+        return FloatRow.of(row, normalise)
+    return RationalRow.of(row, normalise)
+
+
+def _applied(
+    processor: Processor, step: RecipeStep, row: WorkingRow, context: RowContext, place: str
+) -> WorkingRow:
+    try:
+        return processor.apply(row, step, context)
+    except RowError as error:
+        raise RowError(
+            f"step {step.text[:40]!r}: {error.message}",
+            place=error.place or place,
+            expected=error.expected,
+            advice=error.advice,
+        ) from None
+    except SettingsError as error:
+        raise error.at(place) from None
+
+
+def _refuse_repetition(step: RecipeStep, row: Row) -> None:
+    """Refuses a step that the row has been through already, as its stage says."""
+    if isinstance(row.values, PointMass) or row.stage is Stage.RAW:
+        return
+    if row.stage is Stage.TEMPERATURE and step.name != "temperature":
+        return
+    raise SettingsError(
+        f"step {step.text[:40]!r} on a row of stage '{row.stage.value}' would apply it again",
+        place=row.place,
+        expected="rows of stage 'raw', or a recipe without this step",
+        advice="say --stage raw if the row is not processed yet, or --recipe raw to take it as is",
+    )
+
+
+def _point_mass(row: Row, context: RowContext) -> RationalLaw:
+    token = context.drafted_token
+    if token is None or not 0 <= token < row.size:
+        raise SettingsError(
+            "one-hot needs the drafted token, and none is known here",
+            place=row.place,
+            expected="a capture with draft_tokens",
+        )
+    return RationalLaw(tuple(Fraction(int(x == token)) for x in range(row.size)))

@@ -1,0 +1,233 @@
+"""Exact logits in closed form, their order, and their float64 weights.
+
+A logit is ``z = power * ln(base) + shift`` with rational power, base and shift. Captured logits
+have power 0; captured probabilities have power 1, base the probability, shift 0. Temperature,
+bias and penalties stay inside this form, so nothing is rounded before the weights are taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import cmp_to_key, lru_cache
+from typing import NamedTuple
+
+ONE = Fraction(1)
+ZERO = Fraction(0)
+_DIGITS = (40, 80, 160, 320)
+_POWER_BITS = 1 << 15
+"""The longest exact power, in bits; longer ones are compared and weighed by enclosure."""
+_ARGUMENT_ERROR = Decimal("1e-25")
+SMALLEST = Fraction(1, 2**1074)
+"""The smallest positive float64: the weight of a finite logit that underflows."""
+
+
+class Logit(NamedTuple):
+    """``power * ln(base) + shift``; power >= 0, base > 0."""
+
+    power: Fraction
+    base: Fraction
+    shift: Fraction
+
+    def plus(self, change: Fraction) -> Logit:
+        return Logit(self.power, self.base, self.shift + change)
+
+    def times(self, factor: Fraction) -> Logit:
+        return Logit(self.power * factor, self.base, self.shift * factor)
+
+
+def of_logit(value: Fraction) -> Logit:
+    """A captured logit or log-probability."""
+    return Logit(ZERO, ONE, value)
+
+
+def of_probability(value: Fraction) -> Logit:
+    """``ln`` of a positive probability."""
+    return Logit(ONE, value, ZERO)
+
+
+def decimal_context(digits: int) -> Context:
+    """A context whose ln and exp are correctly rounded to ``digits``; underflow gives 0."""
+    return Context(prec=digits, Emin=-(10**15), Emax=10**15, traps=[])
+
+
+def as_decimal(value: Fraction, context: Context) -> Decimal:
+    """``value`` rounded to the context's digits, off by at most 2 units (relative)."""
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+@lru_cache(maxsize=65_536)
+def enclosed(logit: Logit, digits: int) -> tuple[Decimal, Decimal]:
+    """The value of a logit to about ``digits`` digits, and how far off it may be.
+
+    ``ln`` of the rounded base is off by 2 units of the base's last place plus 1 of its own; every
+    further operation adds 1. ``10^(4 - digits)`` times the magnitudes covers all of it.
+    """
+    context = decimal_context(digits)
+    logarithm = as_decimal(logit.base, context).ln(context)
+    power, shift = as_decimal(logit.power, context), as_decimal(logit.shift, context)
+    product = context.multiply(power, logarithm)
+    magnitude = context.add(context.add(abs(product), abs(shift)), context.add(power, Decimal(1)))
+    error = context.multiply(magnitude, Decimal(10) ** (4 - digits))
+    return context.add(product, shift), error
+
+
+def compare(left: Logit, right: Logit) -> int:
+    """-1, 0 or 1 as left is smaller than, equal to or larger than right, exactly.
+
+    Different shifts and equal values would make e^rational algebraic (Lindemann), so equality
+    needs equal shifts and ``base^power`` equal, which integer powers decide. Values that neither
+    320 digits nor an exact power of 32,768 bits separates count as equal.
+    """
+    if left.power == right.power:
+        if left.shift == right.shift:
+            return _sign(left.base, right.base) if left.power else 0
+        if not left.power or left.base == right.base:
+            return _sign(left.shift, right.shift)
+    for digits in _DIGITS:
+        one, error = enclosed(left, digits)
+        other, other_error = enclosed(right, digits)
+        if abs(one - other) > 2 * (error + other_error):
+            return _sign(one, other)
+        if digits == _DIGITS[0] and left.shift == right.shift and _same_power(left, right):
+            return 0
+    return 0
+
+
+def sign(logit: Logit) -> int:
+    """The sign of a logit's value, exactly (as far as `compare` is)."""
+    return compare(logit, of_logit(ZERO))
+
+
+def _sign(left: Fraction | Decimal, right: Fraction | Decimal) -> int:
+    return (left > right) - (left < right)
+
+
+def _same_power(left: Logit, right: Logit) -> bool:
+    common = math.lcm(left.power.denominator, right.power.denominator)
+    exponents = [int(logit.power * common) for logit in (left, right)]
+    bits = [
+        exponent * max(logit.base.numerator.bit_length(), logit.base.denominator.bit_length())
+        for exponent, logit in zip(exponents, (left, right), strict=True)
+    ]
+    if max(bits) > _POWER_BITS:
+        return False
+    return bool(left.base ** exponents[0] == right.base ** exponents[1])
+
+
+def ranked(logits: Mapping[int, Logit]) -> list[list[int]]:
+    """Token ids in groups of equal logits, the largest first, rising ids within a group."""
+    key = _plain_key(list(logits.values()))
+    if key is None:
+        falling = cmp_to_key(_falling)
+        order = sorted(logits, key=lambda token: falling(logits[token]))
+        groups: list[list[int]] = []
+        for token in order:
+            if groups and compare(logits[groups[-1][0]], logits[token]) == 0:
+                groups[-1].append(token)
+            else:
+                groups.append([token])
+        return [sorted(group) for group in groups]
+    by_value: dict[Fraction, list[int]] = {}
+    for token, logit in logits.items():
+        by_value.setdefault(logit[key], []).append(token)
+    return [by_value[value] for value in sorted(by_value, reverse=True)]
+
+
+def _plain_key(logits: Sequence[Logit]) -> int | None:
+    """The index of the one field that orders these logits, if one field does."""
+    first = logits[0]
+    if all(logit.power == first.power and logit.shift == first.shift for logit in logits):
+        return 1 if first.power else 2
+    if all(not logit.power for logit in logits):
+        return 2
+    return None
+
+
+def _falling(left: Logit, right: Logit) -> int:
+    return compare(right, left)
+
+
+class Weights(NamedTuple):
+    """Exact positive weights per token and their bound against the real-valued weights.
+
+    The total of ``|w - w_real|`` is at most ``bound`` times the total weight; every weight above
+    2^-1022 is also within ``bound`` of its real value, relatively.
+    """
+
+    by_token: dict[int, Fraction]
+    bound: Fraction
+
+    @property
+    def total(self) -> Fraction:
+        return exact_sum(self.by_token.values())
+
+
+def exact_sum(values: Iterable[Fraction]) -> Fraction:
+    """The sum of fractions over one shared denominator."""
+    fractions = list(values)
+    shared = math.lcm(*{value.denominator for value in fractions})
+    return Fraction(
+        sum(value.numerator * (shared // value.denominator) for value in fractions), shared
+    )
+
+
+def weights(logits: Mapping[int, Logit], largest: Logit) -> Weights:
+    """The weights ``exp(z - max z)``, in the order of the tokens.
+
+    Exact when all logits are the same whole power of a rational (probabilities, temperature 1/n).
+    Otherwise each is ``math.exp`` of the exact argument rounded once to float64. With argument a,
+    the rounding moves the exponential by at most ``|a| 2^-53`` (relative, doubled below for the
+    second order) and ``math.exp`` by at most one unit, 2^-52; an argument of 0 is exact. A weight
+    below 2^-1022 is off by at most 2^-1074 and is never 0: these are summed into the bound, the
+    largest weight being 1.
+    """
+    exact = _exact_weights(logits, largest)
+    if exact is not None:
+        return Weights(exact, ZERO)
+    by_token: dict[int, Fraction] = {}
+    steepest, tiny = 0.0, 0
+    for token, logit in logits.items():
+        argument = _argument(logit, largest)
+        weight = math.exp(argument) if argument > -750 else 0.0
+        if weight < 2.0**-1022:
+            tiny += 1
+            by_token[token] = Fraction(weight) or SMALLEST
+        else:
+            steepest = max(steepest, -argument)
+            by_token[token] = Fraction(weight)
+    bound = Fraction(steepest) / 2**52 + Fraction(1, 2**52) if steepest else ZERO
+    return Weights(by_token, bound + tiny * SMALLEST)
+
+
+def _exact_weights(logits: Mapping[int, Logit], largest: Logit) -> dict[int, Fraction] | None:
+    if any(z.power != largest.power or z.shift != largest.shift for z in logits.values()):
+        return None
+    power = largest.power
+    if not power:
+        return dict.fromkeys(logits, ONE)
+    longest = max(
+        max(z.base.numerator.bit_length(), z.base.denominator.bit_length()) for z in logits.values()
+    )
+    if power.denominator != 1 or (power > 1 and power * longest > _POWER_BITS):
+        return None
+    return {token: z.base ** int(power) for token, z in logits.items()}
+
+
+def _argument(logit: Logit, largest: Logit) -> float:
+    """``z - max z``, rounded once to float64; -inf where it is far below every float64 exp."""
+    if not logit.power and not largest.power:
+        difference = logit.shift - largest.shift
+        return float(difference) if difference > -800 else -math.inf
+    if logit == largest:
+        return 0.0
+    gap = Decimal(0)
+    for digits in _DIGITS:
+        one, error = enclosed(logit, digits)
+        other, other_error = enclosed(largest, digits)
+        gap = decimal_context(digits).subtract(one, other)
+        if error + other_error <= abs(gap) * _ARGUMENT_ERROR:
+            break
+    return min(float(gap), 0.0)

@@ -1,0 +1,101 @@
+"""What a processor is: its name, how its value and options are read, what it does, its page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from specdist.errors import SettingsError
+from specdist.model.recipe import Argument, RecipeStep
+from specdist.processing.context import RowContext
+from specdist.processing.value_texts import Reader
+from specdist.processing.working_row import WorkingRow
+
+Application = Callable[[WorkingRow, RecipeStep, RowContext], WorkingRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A named option of a step, ``name=value``. An option left out has its ``default``."""
+
+    name: str
+    read: Reader
+    default: Argument
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """One kind of step.
+
+    ``value`` reads the text after the name and raises `SettingsError` with the valid range.
+    ``neutral`` is the value that changes nothing (None: there is none); such a step is kept in
+    the recipe and skipped when the recipe is applied. ``summary`` is one line for ``--help``,
+    ``page`` the text of ``specdist explain NAME``.
+    """
+
+    name: str
+    metavar: str
+    summary: str
+    value: Reader
+    apply: Application
+    page: str
+    options: tuple[Option, ...] = ()
+    aliases: tuple[str, ...] = ()
+    neutral: Argument | None = None
+    required: tuple[str, ...] = field(default=())
+
+    def is_neutral(self, step: RecipeStep) -> bool:
+        """Whether this step changes no row whatsoever."""
+        return self.neutral is not None and step.argument("value") == self.neutral
+
+
+def number(step: RecipeStep, key: str = "value") -> Fraction:
+    """A step's argument that is an exact number."""
+    argument = step.argument(key)
+    if isinstance(argument, Fraction | int):
+        return Fraction(argument)
+    raise TypeError(f"{step.name}: {key} is no number")
+
+
+def count(step: RecipeStep, key: str = "value") -> int:
+    """A step's argument that is a whole number."""
+    argument = step.argument(key)
+    if isinstance(argument, int):
+        return argument
+    raise TypeError(f"{step.name}: {key} is no count")
+
+
+def word(step: RecipeStep, key: str) -> str:
+    """A step's argument that is a word."""
+    argument = step.argument(key)
+    if isinstance(argument, str):
+        return argument
+    raise TypeError(f"{step.name}: {key} is no word")
+
+
+def ids(step: RecipeStep, key: str = "value") -> tuple[int, ...]:
+    """A step's argument that is a list of token ids."""
+    argument = step.argument(key)
+    if isinstance(argument, tuple):
+        return tuple(entry for entry in argument if isinstance(entry, int))
+    raise TypeError(f"{step.name}: {key} is no list of token ids")
+
+
+def changes(step: RecipeStep, key: str = "value") -> dict[int, Fraction]:
+    """A step's argument that maps token ids to numbers."""
+    argument = step.argument(key)
+    if isinstance(argument, tuple):
+        return {entry[0]: entry[1] for entry in argument if isinstance(entry, tuple)}
+    raise TypeError(f"{step.name}: {key} is no map of token ids")
+
+
+def check_ids(step: RecipeStep, tokens: tuple[int, ...], size: int, origin: str) -> None:
+    """Refuses token ids outside a vocabulary of ``size`` tokens."""
+    for token in tokens:
+        if not 0 <= token < size:
+            raise SettingsError(
+                f"{step.name}: token {token} {origin} is outside the vocabulary",
+                expected=f"token ids from 0 to {size - 1}",
+            )

@@ -1,0 +1,139 @@
+"""From layers of processing options to one recipe per role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from specdist.errors import SettingsError
+from specdist.model.options import ProcessingOptions
+from specdist.model.recipe import Recipe
+from specdist.model.role import DRAFT_ROLES, ONE_HOT_ROLES, TARGET_ROLES, Role
+from specdist.processing.recipe import build_recipe, canonical_names, parse_recipe, parse_step
+from specdist.processing.registry import nearest_names, processor_named
+
+DEFAULT_RULE = "token"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecipes:
+    """The recipe of every role, the rule, and the recipes of the two sides they came from."""
+
+    recipes: Mapping[Role, Recipe]
+    rule: str
+    target: Recipe
+    draft: Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Options collected so far: either an explicit recipe, or named options."""
+
+    explicit: Recipe | None
+    named: Mapping[str, str]
+
+    def with_recipe(self, text: str) -> _Side:
+        return _Side(_side_recipe(text), {})
+
+    def with_named(self, values: Mapping[str, str]) -> _Side:
+        named = canonical_names(values)
+        if self.explicit is not None:
+            return _Side(_replaced(self.explicit, named), {})
+        return replace(self, named={**self.named, **named})
+
+    def recipe(self) -> Recipe:
+        return self.explicit if self.explicit is not None else build_recipe(self.named)
+
+
+def resolve_recipes(layers: Sequence[ProcessingOptions]) -> StepRecipes:
+    """One recipe per role from layers of options, lowest precedence first.
+
+    Later layers win per processor. A ``recipe`` replaces everything earlier layers said about the
+    target side; named options on top of an earlier layer's recipe replace the step of that name
+    where it stands. The draft side is the target side with the draft options on top, unless a
+    ``draft_recipe`` replaces it. A role's own recipe replaces the whole recipe of that role.
+    Raises `SettingsError` for unknown names and for options that cannot be combined.
+    """
+    target = _Side(None, {})
+    draft = _Side(None, {})
+    roles: dict[Role, Recipe] = {}
+    rule = DEFAULT_RULE
+    for layer in layers:
+        _refuse_both("recipe", layer.recipe, layer.target)
+        _refuse_both("draft-recipe", layer.draft_recipe, layer.draft)
+        target = target.with_recipe(layer.recipe) if layer.recipe is not None else target
+        target = target.with_named(layer.target)
+        draft = draft.with_recipe(layer.draft_recipe) if layer.draft_recipe is not None else draft
+        draft = draft.with_named(layer.draft)
+        roles |= {parse_role(name): role_recipe(name, text) for name, text in layer.roles.items()}
+        rule = layer.rule if layer.rule is not None else rule
+    target_recipe = target.recipe()
+    draft_recipe = draft.recipe() if draft.explicit is not None else _on_top(target, draft)
+    recipes = dict.fromkeys(TARGET_ROLES, target_recipe)
+    recipes |= dict.fromkeys(DRAFT_ROLES, draft_recipe)
+    return StepRecipes(recipes | roles, rule, target_recipe, draft_recipe)
+
+
+def parse_role(name: str) -> Role:
+    """The role of that name; hyphens are read as underscores."""
+    written = str(name).strip().replace("-", "_")
+    if written not in {role.value for role in Role}:
+        raise SettingsError(
+            f"unknown role {written[:40]!r}",
+            expected="one of " + ", ".join(role.value for role in Role),
+            advice=nearest_names(written, [role.value for role in Role]),
+        )
+    return Role(written)
+
+
+def role_recipe(name: str, text: str) -> Recipe:
+    """The recipe given to one role; ``one-hot`` only where a draft distribution is tested."""
+    role = parse_role(name)
+    recipe = parse_recipe(text)
+    if recipe.one_hot and role not in ONE_HOT_ROLES:
+        raise SettingsError(
+            f"role {role.value} cannot be one-hot",
+            expected="one-hot only for " + " and ".join(known.value for known in ONE_HOT_ROLES),
+        )
+    return recipe
+
+
+def _side_recipe(text: str) -> Recipe:
+    recipe = parse_recipe(text)
+    if recipe.one_hot:
+        raise SettingsError(
+            "one-hot is the recipe of a role, not of a side",
+            advice="write --role accept_draft=one-hot --role residual_draft=one-hot",
+        )
+    return recipe
+
+
+def _refuse_both(option: str, recipe: str | None, named: Mapping[str, str]) -> None:
+    if recipe is not None and named:
+        raise SettingsError(
+            f"{option} and {', '.join(sorted(named))} are given together",
+            expected=f"either {option} or named options",
+            advice=f"write every step into --{option}",
+        )
+
+
+def _replaced(recipe: Recipe, named: Mapping[str, str]) -> Recipe:
+    """The recipe with the named steps replaced where they stand."""
+    present = {step.name for step in recipe.steps}
+    for name in named:
+        if name not in present:
+            raise SettingsError(
+                f"{name} has no place in the recipe {str(recipe)[:60]!r}",
+                expected="a step of that name in the recipe that the option changes",
+                advice=f"write --recipe with {name} where it belongs in the order",
+            )
+    steps = tuple(
+        parse_step(processor_named(step.name), named[step.name]) if step.name in named else step
+        for step in recipe.steps
+    )
+    return Recipe(steps)
+
+
+def _on_top(target: _Side, draft: _Side) -> Recipe:
+    """The target side's options with the draft's own options on top."""
+    return target.with_named(draft.named).recipe()

@@ -1,0 +1,47 @@
+"""The one list of processors, in the default order of a recipe built from named options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from specdist.errors import SettingsError
+from specdist.processing.min_p import MIN_P
+from specdist.processing.processor import Processor
+from specdist.processing.temperature import TEMPERATURE
+from specdist.processing.top_k import TOP_K
+from specdist.processing.top_p import TOP_P
+
+PROCESSORS: tuple[Processor, ...] = (
+    TEMPERATURE,
+    MIN_P,
+    TOP_K,
+    TOP_P,
+)
+
+_BY_NAME = {
+    name: processor for processor in PROCESSORS for name in (processor.name, *processor.aliases)
+}
+
+
+def processor_named(name: str) -> Processor:
+    """The processor of that name or alias; underscores are read as hyphens.
+
+    Raises `SettingsError` with the nearest names when there is none.
+    """
+    written = name.strip().replace("_", "-")
+    processor = _BY_NAME.get(written)
+    if processor is None:
+        raise SettingsError(
+            f"unknown processor {written[:40]!r}",
+            expected="one of " + ", ".join(known.name for known in PROCESSORS),
+            advice=nearest_names(written, _BY_NAME),
+        )
+    return processor
+
+
+def nearest_names(name: str, valid: Iterable[str]) -> str:
+    """Advice that names the valid names nearest to ``name``; empty when none is near."""
+    import difflib
+
+    near = difflib.get_close_matches(name[:80], list(valid), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(repr(close) for close in near)}?" if near else ""

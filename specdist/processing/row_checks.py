@@ -1,0 +1,152 @@
+"""What a rational row must satisfy before any step: a distribution, up to a stated rounding."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from specdist.errors import NotNormalisedError, RowError
+from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Row
+from specdist.processing.cut_remarks import sum_remark, written
+from specdist.processing.dtype_hint import number_format_hint
+from specdist.processing.logit import (
+    ONE,
+    ZERO,
+    Logit,
+    as_decimal,
+    decimal_context,
+    exact_sum,
+    of_logit,
+    of_probability,
+)
+from specdist.processing.row_sum import ROUNDING, softmax_units, sum_allowance
+from specdist.processing.working_row import Remark
+
+Checked = tuple[dict[int, Logit], tuple[Remark, ...]]
+_DIGITS = 40
+
+
+def checked_logits(row: Row, normalise: bool) -> Checked:
+    """The logits of the possible tokens of a rational row, and what had to be said about it.
+
+    Probabilities must sum to one: decimals exactly, stored floats within `row_sum.sum_allowance`,
+    then read as weights over their exact sum. Log-probabilities must not exceed 0 by more than
+    their rounding, and their exponentials must sum to one within it. ``normalise`` rescales what
+    does not, and says so. Raises `NotNormalisedError` for such a sum, `RowError` otherwise.
+    """
+    if isinstance(row.values, PointMass):
+        return {row.values.token: of_probability(ONE)}, ()
+    if not isinstance(row.values, RationalValues):
+        raise TypeError("a float row has its own representation")
+    if not row.size:
+        raise RowError("the row holds no token", place=row.place, expected="one number per token")
+    if row.kind is Kind.PROBABILITIES:
+        return _probabilities(row, row.values.values, normalise)
+    logits = {x: of_logit(z) for x, z in enumerate(row.values.values) if z is not None}
+    if not logits:
+        raise RowError(
+            "every token is masked: all values are -inf",
+            place=row.place,
+            expected="at least one finite value",
+        )
+    if row.kind is Kind.LOGPROBS:
+        return logits, _logprob_remarks(row, logits, normalise)
+    return logits, ()
+
+
+def _probabilities(row: Row, values: tuple[Fraction | None, ...], normalise: bool) -> Checked:
+    for token, value in enumerate(values):
+        if value is None or value < 0:
+            raise RowError(
+                f"probability of token {token} is {'-inf' if value is None else written(value)}",
+                place=f"{row.place}[{token}]",
+                expected="probabilities of at least 0",
+                advice="if these are logits, say --kind logits",
+            )
+    present = {x: value for x, value in enumerate(values) if value}
+    total = exact_sum(present.values())
+    if not total:
+        raise RowError(
+            "every probability is 0", place=row.place, expected="probabilities that sum to 1"
+        )
+    deviation = total - 1
+    if not deviation:
+        return {x: of_probability(value) for x, value in present.items()}, ()
+    within = abs(deviation) <= sum_allowance(row.numbers, row.size, total)
+    if not within and not normalise:
+        raise _not_normalised(row, "probabilities", deviation, number_format_hint(row, values))
+    remark = sum_remark(f"{row.place}: probabilities", deviation, repaired=not within)
+    return {x: of_probability(value / total) for x, value in present.items()}, (remark,)
+
+
+def _logprob_remarks(row: Row, logits: dict[int, Logit], normalise: bool) -> tuple[Remark, ...]:
+    """Checks log-probabilities; their deviation is never 0 exactly, unless one token has it all."""
+    slack = _logprob_slack(row, logits)
+    for token, logit in logits.items():
+        if logit.shift > slack[token]:
+            raise RowError(
+                f"log-probability of token {token} is {written(logit.shift)}, above 0",
+                place=f"{row.place}[{token}]",
+                expected="log-probabilities of at most 0, up to the rounding of the number format",
+                advice="if these are logits, say --kind logits",
+            )
+    context = decimal_context(_DIGITS)
+    masses = {x: as_decimal(z.shift, context).exp(context) for x, z in logits.items()}
+    deviation, allowance = Fraction(-1), _DIGIT_ERROR * len(logits)
+    for token, mass in masses.items():
+        exact = Fraction(mass) if mass > _NEGLIGIBLE else ZERO
+        deviation += exact
+        allowance += exact * 2 * slack[token]
+    if abs(deviation) <= _DIGIT_ERROR * len(logits):
+        return ()
+    within = abs(deviation) <= allowance
+    if not within and not normalise:
+        raise _not_normalised(row, "exponentials of the log-probabilities", deviation, "")
+    remark = sum_remark(f"{row.place}: exponentials", deviation, repaired=not within)
+    return (remark,)
+
+
+_NEGLIGIBLE = Decimal("1e-60")
+_DIGIT_ERROR = Fraction(1, 10**35)
+
+
+def _logprob_slack(row: Row, logits: dict[int, Logit]) -> dict[int, Fraction]:
+    """How far each log-probability may lie from the exact one.
+
+    Stored floats: half a unit in the last place of the value, plus the error of the softmax.
+    Decimals: the larger of half a unit of the last decimal that the row was written with and
+    half a unit of a float64, plus the error of a float64 softmax.
+    """
+    numbers = row.numbers if row.numbers is not NumberFormat.DECIMAL else NumberFormat.FLOAT64
+    rounding = ROUNDING[numbers]
+    softmax = softmax_units(row.size) * rounding.accumulator
+    digit = ZERO
+    if row.numbers is NumberFormat.DECIMAL:
+        places = max(decimal_places(logit.shift) for logit in logits.values())
+        digit = Fraction(1, 2 * 10**places) if places else ZERO
+    return {x: max(rounding.unit * abs(z.shift), digit) + softmax for x, z in logits.items()}
+
+
+def decimal_places(value: Fraction) -> int:
+    """How many decimals ``value`` is written with; 0 when it is no finite decimal."""
+    twos = fives = 0
+    rest = value.denominator
+    while rest % 2 == 0:
+        rest //= 2
+        twos += 1
+    while rest % 5 == 0:
+        rest //= 5
+        fives += 1
+    return max(twos, fives) if rest == 1 else 0
+
+
+def _not_normalised(row: Row, what: str, deviation: Fraction, hint: str) -> NotNormalisedError:
+    exact = str(abs(deviation)) if deviation.denominator < 10**40 else written(abs(deviation))
+    tail = f" ({written(abs(deviation))})" if written(abs(deviation)) != exact else ""
+    kind = "" if row.numbers is NumberFormat.DECIMAL else f" beyond {row.numbers.value} rounding"
+    return NotNormalisedError(
+        f"{what} sum to 1 {'+' if deviation > 0 else '-'} {exact}{tail}{kind}",
+        place=row.place,
+        expected="a sum of exactly 1" if not kind else "a sum of 1 within the rounding bound",
+        advice=(f"{hint}; " if hint else "") + "--normalise rescales the row and reports it",
+    )

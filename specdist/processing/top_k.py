@@ -1,0 +1,50 @@
+"""Top-k: the k most likely tokens."""
+
+from __future__ import annotations
+
+from specdist.model.recipe import RecipeStep
+from specdist.processing.context import RowContext
+from specdist.processing.processor import Option, Processor, count, word
+from specdist.processing.value_texts import count_from, one_of
+from specdist.processing.working_row import WorkingRow
+
+PAGE = """\
+top-k K keeps the K most likely tokens.
+
+formula     x stays iff fewer than K tokens are strictly more likely than x.
+value       a whole number, at least 1. K >= vocabulary size keeps all. 0 and
+            -1, which some engines read as "off", are refused: leave it out.
+ties=all          (default) every token tied with the K-th stays, so more than
+                  K may stay.
+ties=lowest-id    exactly K tokens: of those tied with the K-th the lowest ids.
+empty row   cannot happen: the most likely token stays.
+
+engines
+  ties=all         transformers 5.24.0 logits_process.py, vLLM 0.33.0 PyTorch
+                   and FlashInfer filters (v1/sample/ops/topk_topp_sampler.py),
+                   SGLang 0.5.23 flashinfer backend and speculative verify,
+                   TensorRT-LLM sampling_utils.py
+  ties=lowest-id   vLLM 0.33.0 Triton filters (v1/sample/ops/
+                   topk_topp_triton.py), SGLang 0.5.23 pytorch backend
+  exactly K, which of a tie is unspecified
+                   llama.cpp 0c1e57098 src/llama-sampler.cpp, mlx-lm 0.32.2,
+                   exllamav3 1.6.5, Ollama sample/transforms.go
+  unset            transformers reads an unset top_k as 50 when sampling
+"""
+
+
+def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
+    return row.keep_top(count(step), word(step, "ties"))
+
+
+TOP_K = Processor(
+    name="top-k",
+    metavar="K",
+    summary="keep the K most likely tokens; all tokens tied with the K-th stay",
+    value=count_from(1, "to keep every token, leave top-k out"),
+    apply=_apply,
+    page=PAGE,
+    options=(
+        Option("ties", one_of("all", "lowest-id"), "all", "which tokens tied with the K-th stay"),
+    ),
+)
