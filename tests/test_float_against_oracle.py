@@ -59,8 +59,15 @@ def cut_from_captures(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 ROWS = {"generated": generated, "captured": cut_from_captures}
-RECIPES = ["raw", "temperature:4/5", "temperature:4/5,top-p:0.95", "temperature:7/10,top-k:5",
-           "temperature:4/5,min-p:1/20", "top-k:20,temperature:2,top-p:1/2", "temperature:0"]  # fmt: skip
+RECIPES = [
+    "raw",
+    "temperature:4/5",
+    "temperature:4/5,top-p:0.95",
+    "temperature:7/10,top-k:5",
+    "temperature:4/5,min-p:1/20",
+    "top-k:20,temperature:2,top-p:1/2",
+    "temperature:0",
+]
 
 
 def law(name: str, stored: np.ndarray, recipe: str) -> list[Fraction]:
