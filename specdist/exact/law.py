@@ -4,10 +4,14 @@ A law is ``w(x) / sum w`` for exact non-negative weights. `RationalLaw` holds th
 themselves. `FloatLaw` holds float64 weights, which are the dyadic rationals they are, and their
 exact sum. ``bound`` is the relative rounding error of each weight against the real-valued law
 that it stands for: ``|w / w_real - 1| <= bound`` (0 when nothing was rounded).
+
+Two laws of equal ``origin`` and equal support are the same real-valued law, whatever was rounded:
+their weights come from the same numbers by the same formula.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,10 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RationalLaw:
-    """Probabilities as fractions, summing to one exactly; index is the token id."""
+    """Probabilities as fractions, summing to one exactly; index is the token id.
+
+    ``exponents``, where the row came from logits, are the exact rational a(x) with
+    probability ``exp(a(x)) / sum exp(a)``; None for a token of probability 0.
+    """
 
     values: tuple[Fraction, ...]
     bound: Fraction = Fraction(0)
+    exponents: tuple[Fraction | None, ...] | None = None
+    origin: Hashable = None
 
     @property
     def size(self) -> int:
@@ -50,14 +60,21 @@ class FloatLaw:
     ids: NDArray[np.intp] | None = None
     codes: NDArray[np.uint16] | None = None
     table: NDArray[np.float64] | None = None
+    origin: Hashable = None
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
         """The weights as one array, in the order of ``ids``."""
         if self.dense is not None:
             return self.dense
-        assert self.codes is not None and self.table is not None
-        return self.table[self.codes]
+        if self.codes is None or self.table is None:
+            raise ValueError("a float law needs dense weights, or codes with their table")
+        return self.table.take(self.codes)
+
+    @property
+    def support(self) -> int:
+        """How many tokens are possible."""
+        return int((self.weights > 0).sum())
 
 
 Law = RationalLaw | FloatLaw

@@ -1,0 +1,111 @@
+"""Exact sums of float64 arrays, without a big integer per element.
+
+Method (error-free extraction, after Rump, Ogita and Oishi, "Accurate floating-point summation",
+SIAM J. Sci. Comput. 31, 2008, algorithm ExtractVector). Let ``|a_i| < 2**e``, let the
+multiplicities ``m_i >= 0`` be integers with ``sum m_i <= 2**M``, ``M <= 40``, and
+``sigma = 2**(e + M)``. Then for ``q_i = fl(fl(sigma + a_i) - sigma)``
+
+1. ``a_i - q_i`` is exact in float64 and ``|a_i - q_i| <= 2**(e + M - 52)``: adding to a power of
+   two rounds ``a_i`` to a multiple of the unit ``g = 2**(e + M - 53)`` of the binade below sigma
+   (of ``2 g`` above it), and what is cut off has bits of ``a_i`` only;
+2. every partial sum of ``m_i q_i``, in any order, is a multiple of ``g`` (each ``q_i`` is) and at
+   most ``2**M * 2**e = 2**53 g`` in size, hence a float64: plain float64 sums and BLAS dot products
+   of ``q`` with the multiplicities do not round, whatever their order.
+
+Repeating on ``a - q`` with ``e + M - 52`` in place of ``e`` gains ``52 - M`` bits a pass and ends
+when the rest is zero. Where ``g`` would lie below the subnormal unit ``2**-1074`` that unit takes
+its place and both statements hold a fortiori. A handful of float64 part sums remain, which are
+added as integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import frexp, ldexp
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK = 16_384
+"""Elements a pass works on at a time: three float64 buffers of this length stay in the cache."""
+
+_SUBNORMAL_EXPONENT = 1074
+_LARGEST_EXPONENT = 960
+
+FloatArray = NDArray[np.float64]
+
+
+def exact_sum(values: FloatArray) -> Fraction:
+    """``sum values[i]``, exactly. ``values``: float64 [n], finite, any signs."""
+    return exact_dots(values, [None])[0]
+
+
+def exact_dots(
+    values: FloatArray,
+    multiplicities: Sequence[NDArray[np.generic] | None],
+    count: int | None = None,
+) -> list[Fraction]:
+    """``sum_i multiplicities[k][i] * values[i]`` for every k, exactly.
+
+    ``values``: float64 [n], finite, below 2**960. Each multiplicity array has shape [n] and holds
+    non-negative integers (or booleans) that sum to at most ``count`` (default n); None means one
+    each. Raises ValueError when a value is not finite or too large.
+    """
+    largest = _largest(values)
+    if largest == 0.0:
+        return [Fraction(0)] * len(multiplicities)
+    log_count = max(len(values) if count is None else count, 2).bit_length()
+    totals = [0] * len(multiplicities)
+    exponent = frexp(largest)[1]
+    parts = _part_exponents(exponent, log_count)
+    for start in range(0, len(values), BLOCK):
+        block = slice(start, start + BLOCK)
+        weights = [
+            None if array is None else array[block].astype(np.float64) for array in multiplicities
+        ]
+        for k, part_sums in enumerate(_block_dots(values[block], weights, parts)):
+            totals[k] += sum(map(_scaled_integer, part_sums))
+    return [Fraction(total, 1 << _SUBNORMAL_EXPONENT) for total in totals]
+
+
+def _largest(values: FloatArray) -> float:
+    if len(values) == 0:
+        return 0.0
+    largest = max(float(values.max()), -float(values.min()))
+    if not largest < ldexp(1.0, _LARGEST_EXPONENT):
+        raise ValueError("exact sums need finite values below 2**960")
+    return largest
+
+
+def _part_exponents(exponent: int, log_count: int) -> list[float]:
+    """The sigmas of the passes, until nothing above the subnormal unit can be left."""
+    sigmas = []
+    while exponent > -_SUBNORMAL_EXPONENT:
+        sigmas.append(ldexp(1.0, exponent + log_count))
+        exponent += log_count - 52
+    return sigmas
+
+
+def _block_dots(
+    values: FloatArray, weights: Sequence[FloatArray | None], sigmas: Sequence[float]
+) -> list[list[float]]:
+    """For every weight array the exact part sums of one block."""
+    rest = values.astype(np.float64, copy=True)
+    part = np.empty_like(rest)
+    sums: list[list[float]] = [[] for _ in weights]
+    for sigma in sigmas:
+        np.add(rest, sigma, out=part)
+        np.subtract(part, sigma, out=part)
+        np.subtract(rest, part, out=rest)
+        for k, weight in enumerate(weights):
+            sums[k].append(float(part.sum() if weight is None else part @ weight))
+        if not rest.any():
+            break
+    return sums
+
+
+def _scaled_integer(value: float) -> int:
+    """``value * 2**1074`` as an integer; every float64 is a multiple of 2**-1074."""
+    numerator, denominator = value.as_integer_ratio()
+    return numerator << (_SUBNORMAL_EXPONENT + 1 - denominator.bit_length())

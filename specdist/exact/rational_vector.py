@@ -1,0 +1,120 @@
+"""Exact vectors as fractions: the readable twin, and the representation of hand-written rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from specdist.exact.law import RationalLaw
+
+_ZERO = Fraction(0)
+
+
+def relative_to_absolute(bound: Fraction) -> Fraction:
+    """L1 error of a normalised law whose weights are within relative ``bound``.
+
+    With weights w(1 + e), |e| <= bound, a probability is off by a factor between
+    ``(1 - bound) / (1 + bound)`` and its inverse, so the L1 error is at most
+    ``2 bound / (1 - bound)``.
+    """
+    return 2 * bound / (1 - bound)
+
+
+def exact_total(values: Sequence[Fraction]) -> Fraction:
+    """Sum of fractions over one common denominator."""
+    denominator = lcm(*(value.denominator for value in values)) if values else 1
+    total = sum(value.numerator * (denominator // value.denominator) for value in values)
+    return Fraction(total, denominator)
+
+
+@dataclass(frozen=True, slots=True)
+class RationalVector:
+    """A vector of fractions; index is the token id. See `ExactVector` for the operations."""
+
+    values: tuple[Fraction, ...]
+    error: Fraction = _ZERO
+
+    @classmethod
+    def of(cls, law: RationalLaw) -> RationalVector:
+        return cls(law.values, relative_to_absolute(law.bound))
+
+    def __add__(self, other: RationalVector) -> RationalVector:
+        return self._zip(other, lambda mine, theirs: mine + theirs)
+
+    def __sub__(self, other: RationalVector) -> RationalVector:
+        return self._zip(other, lambda mine, theirs: mine - theirs)
+
+    def scaled(self, factor: Fraction, factor_error: Fraction = _ZERO) -> RationalVector:
+        size = sum((abs(value) for value in self.values), _ZERO) if factor_error else _ZERO
+        error = abs(factor) * self.error + factor_error * (size + self.error)
+        return RationalVector(tuple(factor * value for value in self.values), error)
+
+    def widened(self, error: Fraction) -> RationalVector:
+        return RationalVector(self.values, error)
+
+    def minimum(self, other: RationalVector) -> RationalVector:
+        return self._zip(other, min)
+
+    def positive_part(self) -> RationalVector:
+        return RationalVector(tuple(max(value, _ZERO) for value in self.values), self.error)
+
+    def total(self) -> Fraction:
+        return exact_total(self.values)
+
+    def value(self, token: int) -> Fraction:
+        return self.values[token]
+
+    def is_zero(self) -> bool:
+        return not any(self.values)
+
+    def vanishes_identically(self) -> bool:
+        return self.is_zero() and not self.error
+
+    def largest(self, count: int) -> list[int]:
+        order = sorted(range(len(self.values)), key=lambda token: (-abs(self.values[token]), token))
+        return order[:count]
+
+    def accepted_from(
+        self, target: RationalVector, tested: RationalVector, zero_draft: str
+    ) -> RationalVector:
+        def accepted(drafted: Fraction, goal: Fraction, test: Fraction) -> Fraction:
+            if not test:
+                return drafted if goal and zero_draft == "accept" else _ZERO
+            return drafted * min(Fraction(1), goal / test)
+
+        values = tuple(map(accepted, self.values, target.values, tested.values))
+        # Each factor is off by a relative error of at most its L1 bound: (1+a)(1+b)/(1-c) - 1.
+        error = (1 + self.error) * (1 + target.error) / (1 - tested.error) - 1
+        return RationalVector(values, error)
+
+    def product(self, other: RationalVector) -> RationalVector:
+        values = tuple(map(Fraction.__mul__, self.values, other.values))
+        return RationalVector(values, (1 + self.error) * (1 + other.error) - 1)
+
+    def over_complement(self, law: RationalVector) -> tuple[RationalVector, Fraction]:
+        values, lost, smallest = [], _ZERO, Fraction(1)
+        for value, probability in zip(self.values, law.values, strict=True):
+            if probability == 1:
+                lost += value
+                values.append(_ZERO)
+            else:
+                values.append(value / (1 - probability))
+                smallest = min(smallest, 1 - probability) if value else smallest
+        error = _ZERO
+        if self.error or law.error:
+            margin = smallest - law.error
+            error = (self.error + law.error) / (smallest * margin) if margin > 0 else Fraction(1)
+        return RationalVector(tuple(values), error), lost
+
+    def drafted_outside(self, other: RationalVector) -> list[int]:
+        pairs = zip(self.values, other.values, strict=True)
+        outside = [token for token, (mine, theirs) in enumerate(pairs) if mine and not theirs]
+        return outside[:16]
+
+    def _zip(
+        self, other: RationalVector, operation: Callable[[Fraction, Fraction], Fraction]
+    ) -> RationalVector:
+        values = tuple(map(operation, self.values, other.values))
+        return RationalVector(values, self.error + other.error)

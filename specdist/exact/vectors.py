@@ -1,0 +1,135 @@
+"""From laws to exact vectors: all laws of one position in one representation.
+
+Hand-written laws become fractions, dumped ones combinations of float64 arrays. When both kinds
+meet, a law that is exactly representable on the other side is carried over; otherwise everything
+becomes fractions. No value changes on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeVar
+
+from specdist.exact.law import FloatLaw, Law, RationalLaw
+from specdist.exact.rational_vector import RationalVector, relative_to_absolute
+from specdist.exact.vector import ExactVector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from specdist.exact.float_vector import Atom
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+def vectors_of_laws(laws: Mapping[Name, Law]) -> dict[Name, ExactVector]:
+    """One exact vector per law, all over the same tokens. All laws must have the same size."""
+    if all(isinstance(law, RationalLaw) and not law.bound for law in laws.values()):
+        return {name: RationalVector.of(rational(law)) for name, law in laws.items()}
+    converted = {name: _as_float(law) for name, law in laws.items()}
+    floats = {name: law for name, law in converted.items() if law is not None}
+    if len(floats) == len(laws):
+        return _float_vectors(floats)
+    return {name: RationalVector.of(rational(law)) for name, law in laws.items()}
+
+
+def same_law(first: Law, second: Law) -> bool:
+    """True only if both stand for the same real-valued law, whatever was rounded."""
+    if first is second:
+        return True
+    if _identity(first) is not None and _identity(first) == _identity(second):
+        return True
+    if first.bound or second.bound:
+        return False
+    return rational(first).values == rational(second).values
+
+
+def rational(law: Law) -> RationalLaw:
+    """The same law as fractions."""
+    if isinstance(law, RationalLaw):
+        return law
+    weights = [Fraction(weight) for weight in law.weights.tolist()]
+    total = sum(weights, Fraction(0))
+    values = [Fraction(0)] * law.size
+    for token, weight in zip(_ids(law), weights, strict=True):
+        values[token] = weight / total
+    return RationalLaw(tuple(values), law.bound, origin=law.origin)
+
+
+def _ids(law: FloatLaw) -> list[int]:
+    return list(range(law.size)) if law.ids is None else [int(token) for token in law.ids]
+
+
+def _identity(law: Law) -> Hashable:
+    """What a law stands for: the origin of its weights and the tokens that were kept."""
+    if isinstance(law, RationalLaw):
+        if law.exponents is not None:
+            largest = max(a for a in law.exponents if a is not None)
+            return tuple(None if a is None else a - largest for a in law.exponents)
+        if law.origin is None:
+            return None
+        return (law.origin, tuple(token for token, value in enumerate(law.values) if value))
+    if law.origin is None:
+        return None
+    return (law.origin, None if law.ids is None else law.ids.tobytes())
+
+
+def _as_float(law: Law) -> FloatLaw | None:
+    """The same law with float64 weights, or None where no exact one is at hand."""
+    if isinstance(law, FloatLaw):
+        return law
+    import numpy as np
+
+    largest = max(law.values)
+    ids = [token for token, value in enumerate(law.values) if value]
+    ratios = [law.values[token] / largest for token in ids]
+    weights = [float(ratio) for ratio in ratios]
+    if any(Fraction(weight) != ratio for weight, ratio in zip(weights, ratios, strict=True)):
+        return None
+    return FloatLaw(
+        law.size,
+        law.bound,
+        dense=np.array(weights),
+        ids=np.array(ids, dtype=np.intp),
+        origin=_identity(law) or law,
+    )
+
+
+def _float_vectors(laws: Mapping[Name, FloatLaw]) -> dict[Name, ExactVector]:
+    import numpy as np
+
+    from specdist.exact.float_vector import FloatVector, Mask, Space
+
+    size = next(iter(laws.values())).size
+    ids: NDArray[np.intp] | None = None
+    supports = [law.ids for law in laws.values() if law.ids is not None]
+    if len(supports) == len(laws):
+        ids = supports[0]
+        for support in supports[1:]:
+            ids = ids if support is ids else np.union1d(ids, support)
+    space = Space(size if ids is None else len(ids), ids)
+    atoms: dict[Hashable, Atom] = {}
+    vectors: dict[Name, ExactVector] = {}
+    for name, law in laws.items():
+        key = _identity(law) or id(law)
+        if key not in atoms:
+            atoms[key] = _atom(law, ids)
+        whole = (atoms[key], frozenset[Mask]())
+        terms = {whole: 1 / space.sum(whole)}
+        vectors[name] = FloatVector(space, terms, relative_to_absolute(law.bound))
+    return vectors
+
+
+def _atom(law: FloatLaw, ids: NDArray[np.intp] | None) -> Atom:
+    import numpy as np
+
+    from specdist.exact.float_vector import Atom
+
+    if law.ids is None or law.ids is ids:
+        return Atom(law.weights, law.codes, law.table)
+    size = law.size if ids is None else len(ids)
+    values = np.zeros(size)
+    values[law.ids if ids is None else np.searchsorted(ids, law.ids)] = law.weights
+    return Atom(values)

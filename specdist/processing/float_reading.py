@@ -1,0 +1,132 @@
+"""From a captured float row to its scores: checks of range, sum and completeness."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specdist.errors import NotNormalisedError, RowError
+from specdist.exact.float_sum import exact_sum
+from specdist.model.row import NumberFormat, Row
+from specdist.processing.cut_remarks import sum_remark, written
+from specdist.processing.float_weights import (
+    FloatArray,
+    float64_values,
+    refuse_not_finite,
+    sixteen_bit_codes,
+    sixteen_bit_table,
+    softmax_weights,
+)
+from specdist.processing.row_sum import ROUNDING, softmax_units, sum_allowance
+from specdist.processing.working_row import Remark
+
+
+class Reading(NamedTuple):
+    """What a row starts from: dense scores of the kept tokens, or codes with their table."""
+
+    scores: FloatArray | None
+    ids: NDArray[np.intp] | None
+    codes: NDArray[np.uint16] | None
+    table: FloatArray | None
+    remarks: tuple[Remark, ...]
+    origin: Hashable
+
+
+def read_logits(row: Row) -> Reading:
+    """Logits, or log-probabilities (whose sum is checked by `read_logprobs`)."""
+    codes = sixteen_bit_codes(row)
+    origin = (row.place, id(row.values))
+    if codes is not None:
+        table = sixteen_bit_table(row)
+        present = np.flatnonzero(np.bincount(codes, minlength=65_536))
+        values = table[present]
+        if np.isfinite(values).all():
+            return Reading(None, None, codes, table, (), origin)
+    scores = float64_values(row)
+    refuse_not_finite(scores, float(scores.max()), row.place)
+    if scores.min() > -np.inf:
+        return Reading(scores, None, None, None, (), origin)
+    kept = np.flatnonzero(scores > -np.inf)
+    if not len(kept):
+        raise RowError(
+            "every token is masked (-inf): the row holds no distribution",
+            place=row.place,
+            expected="at least one finite value",
+        )
+    return Reading(scores[kept], kept, None, None, (), origin)
+
+
+def read_logprobs(row: Row, normalise: bool) -> Reading:
+    """Log-probabilities: none above 0 beyond rounding, and exponentials that sum to one."""
+    reading = read_logits(row)
+    scores = reading.scores
+    if scores is None:
+        scores = float64_values(row)
+    largest = float(scores.max())
+    top_slack = _logprob_rounding(row, Fraction(0))
+    if largest > float(top_slack):
+        token = int(scores.argmax())
+        token = token if reading.ids is None else int(reading.ids[token])
+        raise RowError(
+            f"log-probability {largest:.6g} at token {token} is above 0",
+            place=f"{row.place}[{token}]",
+            expected=f"at most {float(top_slack):.3g}, the rounding of {row.numbers}",
+            advice="if these are logits, say --kind logits",
+        )
+    weights, bound = softmax_weights(scores, 0.0, Fraction(1), Fraction(0))
+    total = exact_sum(weights)
+    mean_size = exact_sum(np.abs(scores) * weights)
+    allowance = _logprob_rounding(row, mean_size) + 2 * bound
+    remarks = _sum_remarks(row, "exponentials", total, allowance, normalise)
+    return reading._replace(remarks=remarks)
+
+
+def _logprob_rounding(row: Row, mean_size: Fraction) -> Fraction:
+    """How far rounding moves ``sum exp(l)``: each l by ``u |l|``, and the softmax's own units."""
+    rounding = ROUNDING.get(row.numbers, ROUNDING[NumberFormat.FLOAT64])
+    stored = rounding.unit * mean_size
+    return 2 * (stored + softmax_units(row.size) * rounding.accumulator)
+
+
+def read_probabilities(row: Row, normalise: bool) -> Reading:
+    """Probabilities: no negative ones, and a sum of one within the rounding of the format."""
+    values = float64_values(row)
+    largest, smallest = float(values.max()), float(values.min())
+    refuse_not_finite(values, largest, row.place)
+    if smallest < 0:
+        token = int(values.argmin())
+        raise RowError(
+            f"probability {smallest:.6g} at token {token} is negative",
+            place=f"{row.place}[{token}]",
+            expected="numbers from 0 to 1",
+            advice="if these are logits or log-probabilities, say --kind logits or --kind logprobs",
+        )
+    if largest == 0.0:
+        raise RowError("every probability is 0: the row holds no distribution", place=row.place)
+    total = exact_sum(values)
+    allowance = sum_allowance(row.numbers, row.size, total)
+    remarks = _sum_remarks(row, "probabilities", total, allowance, normalise)
+    kept = None if smallest > 0 else np.flatnonzero(values)
+    scores = values if kept is None else values[kept]
+    return Reading(scores, kept, None, None, remarks, (row.place, id(row.values)))
+
+
+def _sum_remarks(
+    row: Row, what: str, total: Fraction, allowance: Fraction, normalise: bool
+) -> tuple[Remark, ...]:
+    deviation = total - 1
+    if not deviation:
+        return ()
+    beyond = abs(deviation) > allowance
+    if beyond and not normalise:
+        raise NotNormalisedError(
+            f"{what} sum to 1 {'+' if deviation > 0 else '-'} {written(abs(deviation))}",
+            place=row.place,
+            expected=f"1 within {written(allowance)}: {row.size} {row.numbers} values, rounded",
+            advice="--normalise divides by the sum and says so; --kind says what the numbers are",
+        )
+    return (sum_remark(what, deviation, beyond),)

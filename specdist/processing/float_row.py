@@ -1,0 +1,246 @@
+"""The working row of dumped numbers: float64 scores of the kept tokens.
+
+Scores are logits or, for a probability row that no step has turned into logits yet, weights. A
+float16 or bfloat16 row stays as codes with a table of scores until a step drops a token. Order
+comes from the scores, which are exact; mass comes from the weights (`float_weights`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specdist.errors import RowError
+from specdist.exact.law import FloatLaw
+from specdist.model.row import Kind, PointMass, Row
+from specdist.processing import float_cuts
+from specdist.processing.cut_remarks import tie_remark
+from specdist.processing.float_levels import Levels
+from specdist.processing.float_reading import read_logits, read_logprobs, read_probabilities
+from specdist.processing.float_weights import UNIT, FloatArray, exact_powers, softmax_weights
+from specdist.processing.working_row import Remark
+
+_ONE = Fraction(1)
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FloatRow:
+    """See the module and `WorkingRow`. ``ids``: kept tokens, rising; None while all are kept.
+
+    ``score_error`` bounds the absolute error of the scores as logits, ``weight_error`` the
+    relative error of scores that are weights. ``origin`` says, exactly, which numbers went through
+    which formula: rows of equal origin stand for the same real-valued weights.
+    """
+
+    size: int
+    place: str
+    ids: NDArray[np.intp] | None
+    dense: FloatArray | None
+    codes: NDArray[np.uint16] | None
+    table: FloatArray | None
+    logits: bool
+    temperature: Fraction
+    score_error: Fraction
+    weight_error: Fraction
+    origin: Hashable
+    remarks: tuple[Remark, ...]
+
+    @classmethod
+    def of(cls, row: Row, normalise: bool) -> FloatRow:
+        """The row as captured. Raises RowError for a row that holds no distribution."""
+        if isinstance(row.values, PointMass):
+            ids, weight = np.array([row.values.token], dtype=np.intp), np.array([1.0])
+            origin = ("point", row.values.token)
+            return cls(
+                row.size, row.place, ids, weight, None, None, False, _ONE, _ZERO, _ZERO, origin, ()
+            )
+        if row.kind is Kind.PROBABILITIES:
+            reading = read_probabilities(row, normalise)
+        elif row.kind is Kind.LOGPROBS:
+            reading = read_logprobs(row, normalise)
+        else:
+            reading = read_logits(row)
+        return cls(
+            size=row.size,
+            place=row.place,
+            ids=reading.ids,
+            dense=reading.scores,
+            codes=reading.codes,
+            table=reading.table,
+            logits=row.kind is not Kind.PROBABILITIES,
+            temperature=_ONE,
+            score_error=_ZERO,
+            weight_error=_ZERO,
+            origin=reading.origin,
+            remarks=reading.remarks,
+        )
+
+    # Views of the row.
+
+    def scores(self) -> FloatArray:
+        """Score of each kept token, in the order of the ids."""
+        if self.dense is not None:
+            return self.dense
+        if self.codes is None or self.table is None:
+            raise ValueError("a float row needs dense scores, or codes with their table")
+        return self.table.take(self.codes)
+
+    def tokens(self) -> NDArray[np.intp]:
+        """Ids of the kept tokens, rising."""
+        return np.arange(self.size) if self.ids is None else self.ids
+
+    def weighed(self, scores: FloatArray) -> tuple[FloatArray, Fraction]:
+        """Weights of some scores of this row (the largest among them), and their bound."""
+        if not self.logits:
+            return scores, self.weight_error
+        return softmax_weights(scores, float(scores.max()), self.temperature, self.score_error)
+
+    def levels(self) -> tuple[Levels, Fraction]:
+        """The levels of a 16-bit row, and the bound of their weights."""
+        if self.codes is None or self.table is None:
+            raise ValueError("only a 16-bit row has its levels at hand")
+        counts = np.bincount(self.codes, minlength=len(self.table))
+        present = np.flatnonzero(counts)
+        order = present[np.argsort(-self.table[present])]
+        scores = self.table[order]
+        weights, bound = self.weighed(scores)
+        return Levels(scores, weights, counts[order]), bound
+
+    # Steps that change scores.
+
+    def add(self, changes: Mapping[int, Fraction]) -> FloatRow:
+        row = self._as_logits()
+        scores = row.scores().copy()
+        error = row.score_error
+        for token, change in changes.items():
+            entry = row._entry(token)
+            if entry is not None:
+                wanted = Fraction(float(scores[entry])) + change * row.temperature
+                scores[entry] = float(wanted)
+                error = max(error, row.score_error + abs(Fraction(float(scores[entry])) - wanted))
+        listed = tuple(sorted(changes.items()))
+        return row._rescored(scores, error, ("add", listed))
+
+    def penalise(self, tokens: Collection[int], factor: Fraction) -> FloatRow:
+        row = self._as_logits()
+        scores = row.scores().copy()
+        error = row.score_error
+        for token in set(tokens):
+            entry = row._entry(token)
+            if entry is not None:
+                score = Fraction(float(scores[entry]))
+                scale = 1 / factor if score > 0 else factor
+                scores[entry] = float(score * scale)
+                rounded = abs(Fraction(float(scores[entry])) - score * scale)
+                error = max(error, row.score_error * max(scale, _ONE) + rounded)
+        return row._rescored(scores, error, ("penalise", tuple(sorted(set(tokens))), factor))
+
+    def divide(self, temperature: Fraction) -> FloatRow:
+        if not self.logits and temperature.numerator == 1:
+            powers = exact_powers(self.scores(), temperature.denominator)
+            if powers is not None:
+                return self._rescored(powers, _ZERO, ("divide", temperature))
+        row = self._as_logits()
+        total = row.temperature * temperature
+        return replace(row, temperature=total, origin=(row.origin, "divide", temperature))
+
+    def _as_logits(self) -> FloatRow:
+        """Scores as natural logarithms; `numpy.log` is trusted to 4 units in the last place."""
+        if self.logits:
+            return self
+        scores = np.log(self.scores())
+        error = 8 * UNIT * Fraction(float(np.abs(scores).max())) + self.weight_error + UNIT**10
+        return replace(
+            self, dense=scores, codes=None, table=None, logits=True, score_error=error,
+            weight_error=_ZERO,
+        )  # fmt: skip
+
+    def _rescored(self, scores: FloatArray, error: Fraction, step: Hashable) -> FloatRow:
+        return replace(
+            self, dense=scores, codes=None, table=None, score_error=error,
+            origin=(self.origin, step),
+        )  # fmt: skip
+
+    # Steps that drop tokens.
+
+    def keep(self, tokens: Collection[int]) -> FloatRow:
+        wanted = np.isin(self.tokens(), np.array(sorted(tokens), dtype=np.intp))
+        return self.chosen(np.flatnonzero(wanted), "allows none of the tokens that are left")
+
+    def drop(self, tokens: Collection[int]) -> FloatRow:
+        unwanted = np.isin(self.tokens(), np.array(sorted(tokens), dtype=np.intp))
+        return self.chosen(np.flatnonzero(~unwanted), "drops every token that is left")
+
+    def argmax(self) -> FloatRow:
+        scores = self.scores()
+        tied = self.tokens()[scores == scores.max()]
+        return replace(
+            self,
+            ids=tied[:1],
+            dense=np.array([1.0]),
+            codes=None,
+            table=None,
+            logits=False,
+            temperature=_ONE,
+            score_error=_ZERO,
+            weight_error=_ZERO,
+            origin=("point", int(tied[0])),
+            remarks=self.remarks + tie_remark([int(token) for token in tied]),
+        )
+
+    def keep_top(self, count: int, ties: str) -> FloatRow:
+        return float_cuts.keep_top(self, count, ties)
+
+    def keep_prefix(self, mass: Fraction, boundary: str, ties: str) -> FloatRow:
+        return float_cuts.keep_prefix(self, mass, boundary, ties)
+
+    def keep_relative(self, fraction: Fraction, strict: bool) -> FloatRow:
+        return float_cuts.keep_relative(self, fraction, strict)
+
+    def keep_within_deviations(self, count: Fraction) -> FloatRow:
+        return float_cuts.keep_within_deviations(self._as_logits(), count)
+
+    def keep_typical(self, mass: Fraction, boundary: str) -> FloatRow:
+        return float_cuts.keep_typical(self._as_logits(), mass, boundary)
+
+    def keep_at_least(self, probability: Fraction) -> FloatRow:
+        return float_cuts.keep_at_least(self, probability)
+
+    def keep_eta(self, epsilon: Fraction) -> FloatRow:
+        return float_cuts.keep_eta(self._as_logits(), epsilon)
+
+    def chosen(
+        self, entries: NDArray[np.intp], empty: str, remarks: tuple[Remark, ...] = ()
+    ) -> FloatRow:
+        """The row with only these entries (rising); RowError saying ``empty`` if there are none."""
+        if not len(entries):
+            raise RowError(f"a step {empty}: the row would be empty", place=self.place)
+        kept = replace(self, remarks=self.remarks + remarks)
+        if len(entries) == (self.size if self.ids is None else len(self.ids)):
+            return kept
+        return replace(
+            kept, ids=self.tokens()[entries], dense=self.scores()[entries], codes=None, table=None
+        )
+
+    def law(self) -> FloatLaw:
+        """Weights over their exact sum; see `float_weights` for the bound."""
+        if self.codes is not None and self.table is not None:
+            present = np.flatnonzero(np.bincount(self.codes, minlength=len(self.table)))
+            weights, bound = self.weighed(self.table[present])
+            table = np.zeros(len(self.table))
+            table[present] = weights
+            return FloatLaw(self.size, bound, codes=self.codes, table=table, origin=self.origin)
+        weights, bound = self.weighed(self.scores())
+        return FloatLaw(self.size, bound, dense=weights, ids=self.ids, origin=self.origin)
+
+    def _entry(self, token: int) -> int | None:
+        """Index of a token among the kept ones."""
+        if self.ids is None:
+            return token
+        entry = int(np.searchsorted(self.ids, token))
+        return entry if entry < len(self.ids) and self.ids[entry] == token else None
