@@ -1,0 +1,80 @@
+"""The commands put together. Command bodies import what they need; ``--help`` stays light."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from specdist import __version__
+from specdist.cli import exit_codes
+from specdist.cli.commands.check import check
+from specdist.cli.commands.config import config
+from specdist.cli.commands.explain import explain
+from specdist.cli.commands.inspect_command import inspect_command
+from specdist.cli.commands.what_if import what_if
+from specdist.errors import SettingsError
+
+USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
+"""The base of all complaints about the command line that typer itself makes."""
+
+app = typer.Typer(
+    name="specdist",
+    help="Decides exactly whether a speculative decoder still emits what its target would emit.",
+    epilog=exit_codes.table(),
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+app.command("check", epilog=exit_codes.table())(check)
+app.command("what-if", epilog=exit_codes.table())(what_if)
+app.command("inspect")(inspect_command)
+app.command("explain")(explain)
+app.command("config")(config)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"specdist {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        raise SettingsError(
+            "no command is given",
+            expected="check, what-if, inspect, explain or config",
+            advice="specdist --help",
+        )
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command line and gives its exit code. Raises `SpecdistError` for bad usage."""
+    try:
+        answer: Any = app(list(arguments), prog_name="specdist", standalone_mode=False)
+    except USAGE_ERROR as error:
+        raise usage_error(error) from None
+    return answer or 0
+
+
+def usage_error(error: Any) -> SettingsError:
+    """Typer's complaint in the form of our own: lower case, with the nearest names."""
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context is not None else "specdist"
+    text = error.format_message().strip().rstrip(".")
+    advice = f"{where} --help"
+    if getattr(error, "possibilities", None):
+        text = error.message
+        names = sorted(error.possibilities)
+        advice = f"did you mean {' or '.join(names)}?"
+    return SettingsError(text[:1].lower() + text[1:], place="command line", advice=advice)

@@ -1,0 +1,58 @@
+"""``specdist check``: the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from specdist.cli.exit_codes import ExitCode
+from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, takes
+from specdist.cli.processing_options import PROCESSING
+from specdist.errors import SettingsError
+from specdist.model.capture import Capture, Unreadable
+from specdist.model.settings import ReadingSettings
+
+
+@takes(INPUT, ENGINE, PROCESSING, CHECKING, OUTPUT)
+def check(
+    captures: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="CAPTURE", help="Files, folders, or - for stdin."),
+    ] = None,
+    **values: Any,
+) -> ExitCode:
+    """Decide exactly whether captured steps emit what the target alone would emit."""
+    from specdist.cli.running import run
+    from specdist.cli.settings import effective
+
+    chosen = effective(values)
+    sources = captures or []
+    opened = open_sources(sources, values["target"], values["draft"], chosen.settings.reading)
+    return run(opened, chosen)
+
+
+def open_sources(
+    sources: list[str], target: str | None, draft: str | None, reading: ReadingSettings
+) -> Iterator[Capture | Unreadable]:
+    """The captures that the command line names: files and folders, or one pair of dumps."""
+    from specdist.readers import open_captures, open_pair
+
+    if target is None and draft is None:
+        if not sources:
+            raise SettingsError(
+                "no capture is given",
+                expected="CAPTURE..., or --target FILE and --draft FILE",
+                advice="specdist check --help",
+            )
+        return open_captures(sources, reading)
+    if sources:
+        raise SettingsError(
+            "captures and a pair of dumps are given together",
+            expected="either CAPTURE... or --target FILE and --draft FILE",
+        )
+    if target is None or draft is None:
+        missing = "target" if target is None else "draft"
+        raise SettingsError(f"--{missing} is missing", expected="--target FILE and --draft FILE")
+    return iter([open_pair(target, draft, reading)])

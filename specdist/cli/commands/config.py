@@ -1,0 +1,53 @@
+"""``specdist config``: effective settings with their origins, and the JSON schemas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specdist.cli.commands.inspect_command import FORMAT
+from specdist.cli.exit_codes import ExitCode
+from specdist.cli.options import Option, takes
+
+SCHEMAS = ("report", "capture")
+SCHEMA = Option("schema", "Output", "Print a JSON schema instead.", "NAME", choices=SCHEMAS)
+
+
+@takes((SCHEMA, FORMAT))
+def config(**values: Any) -> ExitCode:
+    """Show the settings that apply here and where each comes from."""
+    from specdist.cli import console, option_values
+    from specdist.cli.settings import effective
+
+    form = option_values.choice("format", values["format"] or "text", ("text", "json"))
+    if values["schema"] is not None:
+        console.out(schema(option_values.choice("schema", values["schema"], SCHEMAS)))
+        return ExitCode.PASSED
+    shown = {
+        name: (value, origin)
+        for name, (value, origin) in effective({}).shown.items()
+        if value is not None
+    }
+    if form == "json":
+        import json
+
+        answer = {name: {"value": v, "origin": origin} for name, (v, origin) in shown.items()}
+        console.out(json.dumps(answer, indent=2) + "\n")
+    else:
+        from specdist.reports.layout import table
+
+        rows = [[name, _text(value), origin] for name, (value, origin) in shown.items()]
+        console.out("\n".join(table(["setting", "value", "origin"], rows, left=3)) + "\n")
+    return ExitCode.PASSED
+
+
+def schema(name: str) -> str:
+    """The packaged JSON schema of that name."""
+    from importlib.resources import files
+
+    return files("specdist").joinpath("schemas", f"{name}.schema.json").read_text("utf-8")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "yes" if value is True else str(value)

@@ -1,0 +1,54 @@
+"""``specdist what-if``: rows typed on the command line, the same pipeline and report."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from specdist.cli.exit_codes import ExitCode
+from specdist.cli.options import CHECKING, ENGINE, OUTPUT, Option, takes
+from specdist.cli.processing_options import PROCESSING
+from specdist.errors import SettingsError
+
+_ROWS = "Rows"
+ROWS: tuple[Option, ...] = (
+    Option("target", _ROWS, "Target probabilities, as 1/2,3/10,1/5.", "ROW"),
+    Option("draft", _ROWS, "Draft probabilities.", "ROW"),
+    Option("target-logits", _ROWS, "Target logits, as 1,0,-1/2 or -inf.", "ROW"),
+    Option("draft-logits", _ROWS, "Draft logits.", "ROW"),
+    Option("target-logprobs", _ROWS, "Target log-probabilities.", "ROW"),
+    Option("draft-logprobs", _ROWS, "Draft log-probabilities.", "ROW"),
+    Option("draft-token", _ROWS, "The drafted token; without a draft row it is one-hot.", "ID"),
+    Option("symbolic", _ROWS, "Closed forms for rational logits.", form="flag"),
+)
+_OUTSIDE = ("budget", "workers")
+
+
+@takes(ROWS, ENGINE, PROCESSING, [o for o in CHECKING if o.name not in _OUTSIDE], OUTPUT)
+def what_if(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="A small capture, instead of typed rows."),
+    ] = None,
+    **values: Any,
+) -> ExitCode:
+    """Check rows typed on the command line; the same report and exit codes as check."""
+    from specdist.cli.running import run
+    from specdist.cli.settings import effective
+    from specdist.cli.typed_rows import typed_capture
+
+    rows = {option.name: values.pop(option.parameter) for option in ROWS}
+    symbolic = bool(rows.pop("symbolic"))
+    chosen = effective(values, symbolic=symbolic)
+    given = {name: text for name, text in rows.items() if text is not None}
+    if file is None:
+        return run([typed_capture(given)], chosen)
+    if given:
+        raise SettingsError(
+            "a file and typed rows are given together",
+            expected=f"either FILE or {', '.join(f'--{name}' for name in given)}",
+        )
+    from specdist.readers import open_captures
+
+    return run(open_captures([file], chosen.settings.reading), chosen)

@@ -1,0 +1,85 @@
+"""``specdist.toml`` or ``[tool.specdist]`` of the working directory, checked key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from specdist.cli.option_values import nearest
+from specdist.cli.options import Option
+from specdist.errors import SettingsError
+
+
+def read_config(folder: Path, options: Iterable[Option]) -> tuple[str, dict[str, Any]]:
+    """Origin and values of the config file; ``("", {})`` when there is none.
+
+    ``specdist.toml`` wins over ``pyproject.toml`` as a whole. Values come back in the form that
+    the command line gives: texts, lists of texts, or True. Raises `SettingsError`.
+    """
+    for name, table in (("specdist.toml", ()), ("pyproject.toml", ("tool", "specdist"))):
+        path = folder / name
+        if not path.is_file():
+            continue
+        content: Any = _parse(path)
+        for key in table:
+            content = content.get(key) if isinstance(content, dict) else None
+        if content is None:
+            continue
+        origin = f"{name} [{'.'.join(table)}]" if table else name
+        return origin, _checked(content, origin, [o for o in options if o.in_config])
+    return "", {}
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=str)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise SettingsError(
+            f"the file is not valid TOML: {error}", place=path.name, expected="TOML in UTF-8"
+        ) from None
+
+
+def _checked(content: Any, origin: str, options: list[Option]) -> dict[str, Any]:
+    by_name = {option.name: option for option in options}
+    if not isinstance(content, dict):
+        raise SettingsError("not a table", place=origin, expected="keys with values")
+    values: dict[str, Any] = {}
+    for key, value in content.items():
+        if key not in by_name:
+            raise SettingsError(f"unknown key {key!r}", place=origin, advice=nearest(key, by_name))
+        values[key] = _value(by_name[key], value, origin)
+    return {key: value for key, value in values.items() if value is not False}
+
+
+def _value(option: Option, value: Any, origin: str) -> Any:
+    """The value as the command line would have given it."""
+    if option.form == "flag":
+        if isinstance(value, bool):
+            return value
+        raise _wrong_type(option, value, origin, "true or false")
+    if option.form == "list":
+        items = _items(value)
+        if items is not None:
+            return items
+        raise _wrong_type(option, value, origin, "a text, a list of texts or a table")
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return str(value)
+    raise _wrong_type(option, value, origin, "a text or a number")
+
+
+def _items(value: Any) -> list[str] | None:
+    if isinstance(value, Mapping):
+        value = [f"{key}={item}" for key, item in value.items() if isinstance(item, str)]
+    items = [value] if isinstance(value, str) else value
+    if isinstance(items, list) and all(isinstance(item, str) for item in items):
+        return items
+    return None
+
+
+def _wrong_type(option: Option, value: Any, origin: str, expected: str) -> SettingsError:
+    return SettingsError(
+        f"{option.name}={value!r} has the wrong type", place=origin, expected=expected
+    )

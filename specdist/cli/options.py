@@ -1,0 +1,154 @@
+"""The options as data, by group. A command takes whole groups; settings know them by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar
+
+import typer
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option. ``name`` is the long name without dashes, and the key in ``specdist.toml``.
+
+    ``form`` is "value" (one text), "list" (repeatable) or "flag". ``in_config`` tells whether a
+    config file may set it (never an input option: a capture knows better what it holds);
+    ``choices`` are all its values, where they are few.
+    """
+
+    name: str
+    panel: str
+    help: str
+    metavar: str = "TEXT"
+    form: Literal["value", "list", "flag"] = "value"
+    short: str = ""
+    choices: tuple[str, ...] = ()
+    default: str | None = None
+    in_config: bool = True
+
+    @property
+    def parameter(self) -> str:
+        """The name of the function parameter that receives the value."""
+        return self.name.replace("-", "_")
+
+
+def takes(*groups: Iterable[Option]) -> Callable[[Command], Command]:
+    """Gives a command the options of these groups; it receives them through ``**values``."""
+    options = [option for group in groups for option in group]
+
+    def decorate(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        parameters = [*own, *(_parameter(option) for option in options)]
+        vars(command)["__signature__"] = inspect.Signature(parameters)
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        return command
+
+    return decorate
+
+
+def described(option: Option) -> str:
+    """The help text with the values an option can have and its default."""
+    text = option.help
+    if option.choices:
+        text = f"{text[:-1]}: {', '.join(option.choices[:-1])} or {option.choices[-1]}."
+    return text if option.default is None else f"{text[:-1]} (default {option.default})."
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    kinds: dict[str, Any] = {"value": str | None, "list": list[str] | None, "flag": bool}
+    flags = [f"--{option.name}", *([f"-{option.short}"] if option.short else [])]
+    declared = typer.Option(
+        *flags,
+        help=described(option),
+        metavar="" if option.form == "flag" else option.metavar,
+        rich_help_panel=option.panel,
+        autocompletion=_completion(option.choices) if option.choices else None,
+        show_default=False,
+    )
+    return inspect.Parameter(
+        option.parameter,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False if option.form == "flag" else None,
+        annotation=Annotated[kinds[option.form], declared],
+    )
+
+
+def _completion(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
+    return complete
+
+
+_IN, _ENGINE, _CHECK, _OUT = "Input", "Engine", "Checking", "Output"
+_KINDS = ("logits", "logprobs", "probabilities")
+_NUMBERS = ("decimal", "float16", "bfloat16", "float32", "float64")
+_STAGES = ("raw", "temperature", "processed")
+_LENGTHS = "Blocks: a step has n draft rows and n + 1 target rows; as 4,4,3 or 4x12 or in a file."
+_HISTORY = "Token ids before the step, for the penalties, as 1,2,3."
+_ROLE = "Replace the recipe of one role, as drafted_from=top-p:9/10; repeatable."
+
+INPUT: tuple[Option, ...] = (
+    Option("target", _IN, "Dump of target rows.", "FILE[::NAME]"),
+    Option("draft", _IN, "Dump of draft rows.", "FILE[::NAME]"),
+    Option("draft-lengths", _IN, _LENGTHS, "LENGTHS"),
+    Option("axes", _IN, "Meaning of the axes, where three or more are longer than 1.", "AXES"),
+    Option("reader", _IN, "Read with this reader, whatever the content looks like.", "NAME"),
+    Option("numbers", _IN, "Format the numbers were dumped from.", "NUMBERS", choices=_NUMBERS),
+    Option("kind", _IN, "What the numbers are.", "KIND", choices=_KINDS),
+    Option("stage", _IN, "What rows have been through.", "STAGE", choices=_STAGES),
+    Option("vocab", _IN, "Token texts: a JSON list, or a tokenizer.json.", "FILE"),
+    Option("vocab-size", _IN, "Vocabulary size that the rows must have.", "N"),
+    Option("select", _IN, "Only steps whose id matches.", "GLOB"),
+    Option("limit", _IN, "Only the first N steps.", "N"),
+)
+
+ENGINE: tuple[Option, ...] = (
+    Option("rule", _ENGINE, "Acceptance rule.", "RULE", default="token"),
+    Option("recipe", _ENGINE, 'Ordered steps, as "temperature:0.8,top-p:0.95", or raw.', "RECIPE"),
+    Option("draft-recipe", _ENGINE, "Ordered steps of the draft side.", "RECIPE"),
+    Option("role", _ENGINE, _ROLE, "ROLE=RECIPE", form="list"),
+    Option("normalise", _ENGINE, "Divide probability rows by their sum; reported.", form="flag"),
+    Option("history", _ENGINE, _HISTORY, "IDS", in_config=False),
+    Option("prompt-length", _ENGINE, "How many of them are the prompt.", "N", in_config=False),
+    Option(
+        "zero-draft",
+        _ENGINE,
+        "When a drafted token has draft probability 0.",
+        "DO",
+        choices=("error", "accept", "reject"),
+        default="error",
+    ),
+)
+
+CHECKING: tuple[Option, ...] = (
+    Option("min-acceptance", _CHECK, "Fail below this acceptance rate.", "R"),
+    Option("max-tv", _CHECK, "Tolerate a total variation up to R; reported.", "R"),
+    Option("allow", _CHECK, "Do not fail on this finding; repeatable.", "IDENT", form="list"),
+    Option("budget", _CHECK, "Stop after this time; the rest is undecided.", "SECONDS"),
+    Option("workers", _CHECK, "Processes (default: the cores).", "N"),
+)
+
+OUTPUT: tuple[Option, ...] = (
+    Option(
+        "format",
+        _OUT,
+        "The report as.",
+        "FORMAT",
+        choices=("text", "json", "jsonl"),
+        default="text",
+    ),
+    Option("show", _OUT, "Rows of each table.", "N", default="10"),
+    Option("exact", _OUT, "Spell out every fraction, however long.", form="flag"),
+    Option("verbose", _OUT, "Unfold everything.", form="flag", short="v"),
+    Option("quiet", _OUT, "One line a finding, and the summary.", form="flag", short="q"),
+    Option("color", _OUT, "Colour.", "WHEN", choices=("auto", "always", "never"), default="auto"),
+    Option("no-progress", _OUT, "No progress bar.", form="flag"),
+    Option("exit-zero", _OUT, "Exit 0 instead of 1 and 4.", form="flag", in_config=False),
+)

@@ -1,0 +1,85 @@
+"""Everything that ``specdist explain`` can explain, found by name."""
+
+from __future__ import annotations
+
+from specdist.cli.exit_codes import MEANING
+from specdist.cli.option_values import nearest
+from specdist.errors import SettingsError
+from specdist.findings import catalogue
+from specdist.model.role import Role
+from specdist.processing.registry import PROCESSORS
+
+ROLES: dict[Role, str] = {
+    Role.REFERENCE: "what decoding without speculation would sample from",
+    Role.ACCEPT_TARGET: "numerator of the acceptance test",
+    Role.RESIDUAL_TARGET: "what the residual starts from",
+    Role.BONUS_FROM: "where the bonus token is drawn",
+    Role.DRAFTED_FROM: "what the draft token was really drawn from",
+    Role.ACCEPT_DRAFT: "denominator of the acceptance test",
+    Role.RESIDUAL_DRAFT: "what the residual subtracts",
+}
+_IN_A_CORRECT_ENGINE: dict[Role, str] = {
+    Role.REFERENCE: "the definition of right",
+    Role.ACCEPT_TARGET: "equal to reference",
+    Role.RESIDUAL_TARGET: "equal to reference",
+    Role.BONUS_FROM: "equal to reference at the next position",
+    Role.DRAFTED_FROM: "any distribution",
+    Role.ACCEPT_DRAFT: "equal to drafted_from, or one-hot at the drafted token",
+    Role.RESIDUAL_DRAFT: "equal to accept_draft",
+}
+
+
+def contents() -> dict[str, list[tuple[str, str]]]:
+    """Titles with the names below them and one line about each."""
+    return {
+        "findings": [(e.ident, e.summary) for e in catalogue.CATALOGUE if e.raised],
+        "processors": [(p.name, p.summary) for p in PROCESSORS],
+        "roles": [(role.value, text) for role, text in ROLES.items()],
+        "more": [("exit-codes", "what each exit code means")],
+    }
+
+
+def page(name: str) -> str:
+    """The page of that name; SettingsError with the nearest names when there is none."""
+    found = _processor(name) or catalogue.page(name) or _role(name) or _exit_codes(name)
+    if found is None:
+        found = _unraised(name)
+    if found is None:
+        known = [entry for entries in contents().values() for entry, _ in entries]
+        raise SettingsError(f"nothing is called {name!r}", advice=nearest(name, known))
+    return found.rstrip("\n") + "\n"
+
+
+def _processor(name: str) -> str | None:
+    return next((p.page for p in PROCESSORS if name in (p.name, *p.aliases)), None)
+
+
+def _role(name: str) -> str | None:
+    role = next((role for role in Role if role.value == name.replace("-", "_")), None)
+    if role is None:
+        return None
+    lines = (
+        f"{role.value}: {ROLES[role]}",
+        "",
+        f"in a correct engine   {_IN_A_CORRECT_ENGINE[role]}",
+        f"replaced by           --role {role.value}=RECIPE",
+        "",
+        "A role never inherits from an overridden role. Only the enumeration decides;",
+        "roles that differ are allowed as long as the output law is the reference.",
+    )
+    return "\n".join(lines)
+
+
+def _exit_codes(name: str) -> str | None:
+    if name != "exit-codes":
+        return None
+    lines = [f"{code.value:>3}  {text}" for code, text in MEANING.items()]
+    order = "When several apply: 70, 2, 1, 4, 3, 0. --exit-zero turns 1 and 4 into 0."
+    return "\n".join([*lines, "", order])
+
+
+def _unraised(name: str) -> str | None:
+    entry = catalogue.find(name)
+    if entry is None:
+        return None
+    return f"{entry.ident} ({entry.severity}): {entry.summary}\n\nNot raised by this version."

@@ -1,0 +1,101 @@
+"""Runs the pipeline over captures and writes the report: shared by ``check`` and ``what-if``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from specdist.cli import console
+from specdist.cli.exit_codes import ExitCode, exit_code, forgiven
+from specdist.cli.progress import Meter
+from specdist.cli.settings import Effective, OutputSettings
+from specdist.errors import CaptureError, SpecdistError
+from specdist.model.capture import Capture, Unreadable
+from specdist.model.report import Report
+from specdist.reports.error_text import render_error
+
+
+def run(captures: Iterable[Capture | Unreadable], chosen: Effective) -> ExitCode:
+    """Checks every step, writes the report in the chosen form, gives the exit code.
+
+    On an error stdout stays empty; JSON lines keep the finished steps and end with the error.
+    A reader that goes away (``| head``) ends a JSON lines run as interrupted; the other forms are
+    written after the verdict, so that their exit code stands.
+    """
+    output = chosen.output
+    try:
+        report = _checked(captures, chosen)
+        code = exit_code(report)
+        if code is ExitCode.NOT_STARTED:
+            raise _not_started(report, output)
+    except SpecdistError as error:
+        if output.format == "jsonl":
+            from specdist.reports.jsonl_report import error_line
+
+            console.out(error_line(error))
+        raise
+    except BrokenPipeError:
+        console.silence_stdout()
+        return ExitCode.INTERRUPTED
+    try:
+        console.out(_rendered(report, output))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        console.silence_stdout()
+    return forgiven(code) if output.exit_zero else code
+
+
+def _checked(captures: Iterable[Capture | Unreadable], chosen: Effective) -> Report:
+    from specdist.verify.run import check
+
+    lines = chosen.output.format == "jsonl"
+    with Meter(chosen.output.progress and not lines) as meter:
+        running = check(meter.watch(captures), chosen.settings)
+        for step in running.results():
+            meter.step()
+            if lines:
+                from specdist.reports.jsonl_report import step_line
+
+                console.out(step_line(step, chosen.output.exact))
+                sys.stdout.flush()
+        return running.report()
+
+
+def _not_started(report: Report, output: OutputSettings) -> SpecdistError:
+    """The last unreadable file as an error; the ones before it are written to stderr here."""
+    counted = [item for item in report.unreadable if item.counts] or list(report.unreadable)
+    if not counted:
+        names = f": {', '.join(report.not_captures)}" if report.not_captures else ""
+        return CaptureError(
+            f"no capture found{names}",
+            expected="a JSON capture, or dumps with --target and --draft",
+        )
+    errors = [_error(item) for item in counted]
+    paint = console.paint_for(output.color, sys.stderr)
+    for error in errors[:-1]:
+        console.err(render_error(error, paint))
+    return errors[-1]
+
+
+def _error(item: Unreadable) -> CaptureError:
+    place = item.place or item.source
+    return CaptureError(item.message, place=place, expected=item.expected, advice=item.advice)
+
+
+def _rendered(report: Report, output: OutputSettings) -> str:
+    if output.format == "jsonl":
+        from specdist.reports.jsonl_report import summary_line
+
+        return summary_line(report, output.exact)
+    if output.format == "json":
+        import json
+
+        from specdist.reports.json_report import to_json
+
+        return json.dumps(to_json(report, output.exact), indent=2) + "\n"
+    from specdist.reports.terminal import render
+    from specdist.reports.view import View
+
+    paint = console.paint_for(output.color, sys.stdout)
+    view = View(output.show, output.verbose, output.quiet, output.exact, paint)
+    return render(report, view)

@@ -1,0 +1,235 @@
+"""From options to complete, frozen settings, with the origin of every value.
+
+Order: command line, environment (SPECDIST_FORMAT, SPECDIST_COLOR), the capture's own settings,
+``specdist.toml`` or ``[tool.specdist]``, default. The capture's own settings are met later: the
+command line is therefore kept apart (``overrides``) from the config file (``defaults``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from specdist.cli import option_values as read
+from specdist.cli.config_file import read_config
+from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option
+from specdist.cli.processing_options import BOTH_SIDES, DRAFT_SIDE, PROCESSING
+from specdist.errors import SettingsError, SpecdistError
+from specdist.model.options import ProcessingOptions
+from specdist.model.role import Role
+from specdist.model.row import Kind, NumberFormat, Stage
+from specdist.model.settings import CheckSettings, ReadingSettings, Settings
+
+ALL_OPTIONS: tuple[Option, ...] = INPUT + ENGINE + PROCESSING + CHECKING + OUTPUT
+COMMAND_LINE = "command line"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Values from one place, by option name."""
+
+    origin: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSettings:
+    """How the report is written; no verdict depends on it."""
+
+    format: str = "text"
+    show: int = 10
+    exact: bool = False
+    verbose: bool = False
+    quiet: bool = False
+    color: str = "auto"
+    progress: bool = True
+    exit_zero: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """The settings of one run. ``shown`` pairs each option with its value and origin."""
+
+    settings: Settings
+    output: OutputSettings
+    shown: Mapping[str, tuple[object, str]] = field(default_factory=dict)
+
+
+def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective:
+    """The settings that a command's option values, the environment and the config file make.
+
+    Raises `SettingsError` naming option, value, valid range and origin.
+    """
+    given = {o.name: values[o.parameter] for o in ALL_OPTIONS if values.get(o.parameter)}
+    origin, config = read_config(Path.cwd(), ALL_OPTIONS)
+    layers = [Layer(COMMAND_LINE, given), *_environment(), Layer(origin, config)]
+    chosen = Layered(layers)
+    checking = CheckSettings(
+        overrides=_processing(layers[0]),
+        defaults=_processing(layers[-1]),
+        symbolic=symbolic,
+        **_checking(chosen),
+    )
+    shown = {option.name: chosen.shown(option) for option in ALL_OPTIONS}
+    origins = {name: origin for name, (value, origin) in shown.items() if value is not None}
+    return Effective(Settings(_reading(chosen), checking, origins), _output(chosen), shown)
+
+
+class Layered:
+    """Looks a value up in the layers, highest first; complaints name the layer."""
+
+    def __init__(self, layers: Iterable[Layer]) -> None:
+        self.layers = tuple(layers)
+
+    def shown(self, option: Option) -> tuple[object, str]:
+        """Value and origin; the default when no layer has it."""
+        for layer in self.layers:
+            if option.name in layer.values:
+                return layer.values[option.name], layer.origin
+        return option.default, "default"
+
+    def get(self, name: str, convert: Any, *arguments: Any) -> Any:
+        """``convert(name, text, *arguments)`` of the highest layer's text; None without one."""
+        for layer in self.layers:
+            if name in layer.values:
+                with placed(layer.origin):
+                    return convert(name, layer.values[name], *arguments)
+        return None
+
+    def flag(self, name: str) -> bool:
+        """Whether any layer sets the flag."""
+        return any(layer.values.get(name) for layer in self.layers)
+
+
+class placed:  # noqa: N801 - reads as a word: with placed("specdist.toml")
+    """Fills in the origin of a setting in every error raised inside."""
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, SpecdistError):
+            error.at(self.origin)
+
+
+def _environment() -> list[Layer]:
+    layers = []
+    for name, variable in (("format", "SPECDIST_FORMAT"), ("color", "SPECDIST_COLOR")):
+        if os.environ.get(variable):
+            layers.append(Layer(f"environment {variable}", {name: os.environ[variable]}))
+    return layers
+
+
+def _processing(layer: Layer) -> ProcessingOptions:
+    """One layer's processing options, each tried so that a bad value is reported at once."""
+    from specdist.processing import build_recipe, resolve_recipes
+
+    target = {o.name: layer.values[o.name] for o in BOTH_SIDES if o.name in layer.values}
+    draft = {
+        o.name.removeprefix("draft-"): layer.values[o.name]
+        for o in DRAFT_SIDE
+        if o.name in layer.values
+    }
+    options = ProcessingOptions(
+        target=target,
+        draft=draft,
+        recipe=layer.values.get("recipe"),
+        draft_recipe=layer.values.get("draft-recipe"),
+        roles=_roles(layer.values.get("role", ())),
+        rule=layer.values.get("rule"),
+    )
+    with placed(layer.origin):
+        build_recipe(target)
+        build_recipe(draft)
+        resolve_recipes([options])
+    return options
+
+
+def _roles(texts: Iterable[str]) -> dict[Role, str]:
+    roles: dict[Role, str] = {}
+    for text in texts:
+        name, equals, recipe = text.partition("=")
+        name = name.strip().replace("-", "_")
+        known = [role.value for role in Role]
+        if not equals or name not in known:
+            raise SettingsError(
+                f"role={text} is not ROLE=RECIPE" if not equals else f"unknown role {name!r}",
+                expected=f"one of {', '.join(known)}, then = and a recipe",
+                advice=read.nearest(name, known),
+            )
+        if Role(name) in roles:
+            raise SettingsError(f"role {name} is given twice", expected="one recipe a role")
+        roles[Role(name)] = recipe
+    return roles
+
+
+def _reading(chosen: Layered) -> ReadingSettings:
+    def enum_of(kind: type[Kind] | type[Stage] | type[NumberFormat]) -> Any:
+        return lambda name, text: kind(read.choice(name, text, [item.value for item in kind]))
+
+    def text(name: str, value: str) -> str:
+        return value
+
+    return ReadingSettings(
+        reader=chosen.get("reader", text),
+        kind=chosen.get("kind", enum_of(Kind)),
+        stage=chosen.get("stage", enum_of(Stage)),
+        numbers=chosen.get("numbers", enum_of(NumberFormat)),
+        axes=chosen.get("axes", text),
+        vocab_size=chosen.get("vocab-size", read.whole, 1),
+        draft_lengths=chosen.get("draft-lengths", text),
+        vocab=chosen.get("vocab", text),
+        select=chosen.get("select", text),
+        limit=chosen.get("limit", read.whole, 1),
+    )
+
+
+def _checking(chosen: Layered) -> dict[str, Any]:
+    def allowed(name: str, texts: list[str]) -> frozenset[str]:
+        from specdist.findings.catalogue import idents
+
+        return frozenset(read.choice(name, text, idents()) for text in texts)
+
+    def one_of(name: str, text: str, *choices: str) -> str:
+        return read.choice(name, text, choices)
+
+    return {
+        "normalise": chosen.flag("normalise"),
+        "history": chosen.get("history", read.whole_list),
+        "prompt_length": chosen.get("prompt-length", read.whole, 0),
+        "zero_draft": chosen.get("zero-draft", one_of, "error", "accept", "reject") or "error",
+        "show": _show(chosen),
+        "max_tv": chosen.get("max-tv", read.share),
+        "min_acceptance": chosen.get("min-acceptance", read.share),
+        "allow": chosen.get("allow", allowed) or frozenset(),
+        "budget": chosen.get("budget", read.seconds),
+        "workers": chosen.get("workers", read.whole, 1),
+        "exact": chosen.flag("exact"),
+    }
+
+
+def _show(chosen: Layered) -> int:
+    shown = chosen.get("show", read.whole, 0)
+    return 10 if shown is None else shown
+
+
+def _output(chosen: Layered) -> OutputSettings:
+    def one_of(name: str, text: str, *choices: str) -> str:
+        return read.choice(name, text, choices)
+
+    return OutputSettings(
+        format=chosen.get("format", one_of, "text", "json", "jsonl") or "text",
+        show=_show(chosen),
+        exact=chosen.flag("exact"),
+        verbose=chosen.flag("verbose"),
+        quiet=chosen.flag("quiet"),
+        color=chosen.get("color", one_of, "auto", "always", "never") or "auto",
+        progress=not chosen.flag("no-progress"),
+        exit_zero=chosen.flag("exit-zero"),
+    )

@@ -1,0 +1,93 @@
+"""Rows typed on the command line as a capture of one step, for the very same pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from specdist.cli.option_values import rational, whole
+from specdist.errors import SettingsError
+from specdist.model.capture import Capture, Position, Step
+from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Row, Stage
+
+_KINDS = {"": Kind.PROBABILITIES, "-logits": Kind.LOGITS, "-logprobs": Kind.LOGPROBS}
+_SOURCE = "command line"
+
+
+def typed_capture(texts: Mapping[str, str]) -> Capture:
+    """The capture of the rows ``--target...``, ``--draft...`` and ``--draft-token``."""
+    target = _row("target", texts)
+    if target is None:
+        raise SettingsError(
+            "no target row is given",
+            expected="--target, --target-logits or --target-logprobs, or a FILE",
+            advice="specdist what-if --target 1/2,3/10,1/5 --draft 1/5,1/2,3/10",
+        )
+    drafted = _drafted_token(texts, target.size)
+    draft = _row("draft", texts)
+    if draft is None:
+        if drafted is None:
+            raise SettingsError(
+                "no draft row is given",
+                expected="--draft, --draft-logits, --draft-logprobs or --draft-token",
+            )
+        draft = Row(
+            PointMass(drafted, target.size),
+            Kind.PROBABILITIES,
+            Stage.PROCESSED,
+            NumberFormat.DECIMAL,
+            f"{_SOURCE}, --draft-token",
+        )
+    if draft.size != target.size:
+        raise SettingsError(
+            f"target has {target.size} tokens, draft has {draft.size}",
+            place=f"{target.place} and {draft.place.removeprefix(_SOURCE + ', ')}",
+            expected="rows of the same length",
+        )
+    step = Step(
+        id="0",
+        source=_SOURCE,
+        positions=(Position(0, target, draft, drafted),),
+        draft_tokens=None if drafted is None else (drafted,),
+    )
+
+    def steps() -> Iterator[Step]:
+        yield step
+
+    return Capture(_SOURCE, "typed rows", steps, step_count=1)
+
+
+def _row(side: str, texts: Mapping[str, str]) -> Row | None:
+    given = [ending for ending in _KINDS if side + ending in texts]
+    if not given:
+        return None
+    if len(given) > 1:
+        names = " and ".join(f"--{side}{ending}" for ending in given)
+        raise SettingsError(f"{names} are given together", expected=f"one {side} row")
+    name = side + given[0]
+    kind = _KINDS[given[0]]
+    values = tuple(_value(name, part, kind) for part in texts[name].split(","))
+    place = f"{_SOURCE}, --{name}"
+    return Row(RationalValues(values), kind, Stage.RAW, NumberFormat.DECIMAL, place)
+
+
+def _value(name: str, text: str, kind: Kind) -> Fraction | None:
+    """A number, or None for minus infinity."""
+    text = text.strip()
+    endless = kind is not Kind.PROBABILITIES
+    if endless and text.lower() in ("-inf", "-infinity"):
+        return None
+    expected = "numbers such as 3/10, 0.3 or 1e-6, separated by commas"
+    return rational(name, text, expected + (", or -inf" if endless else ""))
+
+
+def _drafted_token(texts: Mapping[str, str], size: int) -> int | None:
+    if "draft-token" not in texts:
+        return None
+    token = whole("draft-token", texts["draft-token"], 0)
+    if token >= size:
+        raise SettingsError(
+            f"draft-token={token} is outside the vocabulary",
+            expected=f"a token id from 0 to {size - 1}",
+        )
+    return token
