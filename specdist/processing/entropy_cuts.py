@@ -83,8 +83,9 @@ def typical(masses: Mapping[int, Fraction], bound: Fraction, mass: Fraction, bou
             break
     everything = last == len(groups) - 1
     remarks = prefix_remarks("typical-p", mass, before, None if everything else reached, bound)
+    remarks += _tie_remarks(groups[last])
     if not everything:
-        remarks += _shift_remarks(grouped.enclosed(digits), groups[last], groups[last + 1], bound)
+        remarks += _gap_remarks(grouped.enclosed(digits), groups[last], groups[last + 1], bound)
     return kept, remarks
 
 
@@ -117,22 +118,25 @@ def _by_shift(grouped: _Masses) -> tuple[list[list[Fraction]], int]:
     return groups, digits
 
 
-def _shift_remarks(
+def _tie_remarks(kept: list[Fraction]) -> tuple[Remark, ...]:
+    """The remark about different probabilities of equal shift where the list ends."""
+    if len(kept) < 2:
+        return ()
+    message = (
+        f"typical-p: probabilities {written(kept[0])} and {written(kept[1])} have equal shifts "
+        "at the cut and both stay; a float32 sampler may keep only one"
+    )
+    return (Remark("near-cut", message),)
+
+
+def _gap_remarks(
     enclosed: _Entropy, kept: list[Fraction], dropped: list[Fraction], bound: Fraction
 ) -> tuple[Remark, ...]:
-    """Remarks about the order at the cut: a tie inside it, or a next shift within rounding."""
+    """Remarks about a first dropped shift that is within rounding of the last kept one."""
     entropy = Fraction(enclosed.entropy)
     surprise = max(abs(Fraction(enclosed.logarithms[value])) for value in (*kept, *dropped))
     gap = Fraction(_shift(enclosed, dropped[0])) - Fraction(_shift(enclosed, kept[-1]))
     remarks = []
-    if len(kept) > 1:
-        remarks.append(
-            Remark(
-                "near-cut",
-                f"typical-p: probabilities {written(kept[0])} and {written(kept[1])} have equal "
-                "shifts at the cut and both stay; a float32 sampler may keep only one",
-            )
-        )
     if gap <= NEAR_CUT * (entropy + surprise):
         remarks.append(
             Remark(
@@ -171,6 +175,8 @@ def eta(masses: Mapping[int, Fraction], bound: Fraction, epsilon: Fraction) -> C
     if not others:
         return kept, ()
     nearest = min(others, key=lambda value: abs(value - threshold))
+    if grouped.exp_minus_twice_entropy_is(nearest * nearest / epsilon) and nearest < epsilon:
+        threshold = nearest
     entropy = Fraction(enclosed.entropy)
     slack = 2 * bound / (1 - bound) * (nearest + 2 * threshold * (1 + entropy))
     return kept, cut_remarks("eta", "probability", threshold, nearest, slack)

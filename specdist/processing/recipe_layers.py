@@ -27,18 +27,22 @@ class StepRecipes:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Options collected so far: either an explicit recipe, or named options."""
+    """Options collected so far: either an explicit recipe, or named options.
 
+    ``option`` is the command line's name for the whole recipe, for advice.
+    """
+
+    option: str
     explicit: Recipe | None
     named: Mapping[str, str]
 
     def with_recipe(self, text: str) -> _Side:
-        return _Side(_side_recipe(text), {})
+        return _Side(self.option, _side_recipe(text), {})
 
     def with_named(self, values: Mapping[str, str]) -> _Side:
         named = canonical_names(values)
         if self.explicit is not None:
-            return _Side(_replaced(self.explicit, named), {})
+            return replace(self, explicit=_replaced(self.explicit, named, self.option))
         return replace(self, named={**self.named, **named})
 
     def recipe(self) -> Recipe:
@@ -54,8 +58,8 @@ def resolve_recipes(layers: Sequence[ProcessingOptions]) -> StepRecipes:
     ``draft_recipe`` replaces it. A role's own recipe replaces the whole recipe of that role.
     Raises `SettingsError` for unknown names and for options that cannot be combined.
     """
-    target = _Side(None, {})
-    draft = _Side(None, {})
+    target = _Side("--recipe", None, {})
+    draft = _Side("--draft-recipe", None, {})
     roles: dict[Role, Recipe] = {}
     rule = DEFAULT_RULE
     for layer in layers:
@@ -117,7 +121,7 @@ def _refuse_both(option: str, recipe: str | None, named: Mapping[str, str]) -> N
         )
 
 
-def _replaced(recipe: Recipe, named: Mapping[str, str]) -> Recipe:
+def _replaced(recipe: Recipe, named: Mapping[str, str], option: str) -> Recipe:
     """The recipe with the named steps replaced where they stand."""
     present = {step.name for step in recipe.steps}
     for name in named:
@@ -125,7 +129,7 @@ def _replaced(recipe: Recipe, named: Mapping[str, str]) -> Recipe:
             raise SettingsError(
                 f"{name} has no place in the recipe {str(recipe)[:60]!r}",
                 expected="a step of that name in the recipe that the option changes",
-                advice=f"write --recipe with {name} where it belongs in the order",
+                advice=f"write {option} with {name} where it belongs in the order",
             )
     steps = tuple(
         parse_step(processor_named(step.name), named[step.name]) if step.name in named else step
@@ -136,4 +140,4 @@ def _replaced(recipe: Recipe, named: Mapping[str, str]) -> Recipe:
 
 def _on_top(target: _Side, draft: _Side) -> Recipe:
     """The target side's options with the draft's own options on top."""
-    return target.with_named(draft.named).recipe()
+    return replace(target, option=draft.option).with_named(draft.named).recipe()

@@ -5,17 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from specdist.errors import SettingsError
+from specdist.processing.allowed import ALLOWED
+from specdist.processing.banned import BANNED
+from specdist.processing.epsilon import EPSILON
+from specdist.processing.eta import ETA
+from specdist.processing.frequency_penalty import FREQUENCY_PENALTY
+from specdist.processing.logit_bias import LOGIT_BIAS
 from specdist.processing.min_p import MIN_P
+from specdist.processing.min_tokens import MIN_TOKENS
+from specdist.processing.presence_penalty import PRESENCE_PENALTY
 from specdist.processing.processor import Processor
+from specdist.processing.repetition_penalty import REPETITION_PENALTY
 from specdist.processing.temperature import TEMPERATURE
 from specdist.processing.top_k import TOP_K
+from specdist.processing.top_n_sigma import TOP_N_SIGMA
 from specdist.processing.top_p import TOP_P
+from specdist.processing.typical_p import TYPICAL_P
 
 PROCESSORS: tuple[Processor, ...] = (
+    ALLOWED,
+    BANNED,
+    MIN_TOKENS,
+    LOGIT_BIAS,
+    REPETITION_PENALTY,
+    PRESENCE_PENALTY,
+    FREQUENCY_PENALTY,
+    TOP_N_SIGMA,
     TEMPERATURE,
     MIN_P,
     TOP_K,
     TOP_P,
+    TYPICAL_P,
+    EPSILON,
+    ETA,
 )
 
 _BY_NAME = {

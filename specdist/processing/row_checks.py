@@ -35,6 +35,12 @@ def checked_logits(row: Row, normalise: bool) -> Checked:
     does not, and says so. Raises `NotNormalisedError` for such a sum, `RowError` otherwise.
     """
     if isinstance(row.values, PointMass):
+        if not 0 <= row.values.token < row.size:
+            raise RowError(
+                f"one-hot token {row.values.token} is outside the vocabulary",
+                place=row.place,
+                expected=f"a token id from 0 to {row.size - 1}",
+            )
         return {row.values.token: of_probability(ONE)}, ()
     if not isinstance(row.values, RationalValues):
         raise TypeError("a float row has its own representation")

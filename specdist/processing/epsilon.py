@@ -1,0 +1,43 @@
+"""Epsilon cutoff: tokens of at least some probability."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from specdist.model.recipe import RecipeStep
+from specdist.processing.context import RowContext
+from specdist.processing.processor import Processor, number
+from specdist.processing.value_texts import Interval, number_within
+from specdist.processing.working_row import WorkingRow
+
+PAGE = """\
+epsilon E keeps the tokens with probability at least E.
+
+formula     x stays iff p(x) >= E, on the row renormalised after the earlier
+            steps.
+value       a number, at least 0 and below 1. 0 changes nothing.
+tie rule    equal tokens stay or go together; p(x) = E stays, with the note
+            near-cut.
+empty row   cannot happen: the most likely token and all its ties stay, whatever
+            their probability.
+
+engines
+  transformers 5.24.0 epsilon_cutoff (logits_process.py): the most likely
+  min_tokens_to_keep tokens stay, 1 unless it is set
+"""
+
+
+def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
+    return row.keep_at_least(number(step))
+
+
+EPSILON = Processor(
+    name="epsilon",
+    metavar="E",
+    summary="keep tokens with probability >= E, and always the most likely",
+    value=number_within(Interval(low=Fraction(0), high=Fraction(1), open_high=True)),
+    apply=_apply,
+    page=PAGE,
+    aliases=("epsilon-cutoff",),
+    neutral=Fraction(0),
+)

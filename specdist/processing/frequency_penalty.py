@@ -1,0 +1,51 @@
+"""Frequency penalty: an amount off the logits for every earlier occurrence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+from specdist.model.recipe import RecipeStep
+from specdist.processing.context import RowContext
+from specdist.processing.processor import Processor, number
+from specdist.processing.token_scope import SCOPE_OPTIONS, SCOPE_PAGE, counted_tokens
+from specdist.processing.value_texts import Interval, number_within
+from specdist.processing.working_row import WorkingRow
+
+PAGE = f"""\
+frequency-penalty F lowers a token's logit by F for every time it came before.
+
+formula     z(x) becomes z(x) - F * n(x), n(x) the occurrences in the scope.
+value       a number; a negative one raises. 0 changes nothing.
+{SCOPE_PAGE}tie rule    none: nothing is cut.
+empty row   cannot happen: nothing is dropped.
+
+Exact on rational logits; on probabilities float64 weights with a bound. vLLM
+limits F to -2 .. 2; here there is no limit.
+
+engines
+  output        vLLM 0.33.0 v1/sample/ops/penalties.py, SGLang 0.5.23
+                srt/sampling/penaltylib
+  last-64       llama.cpp 0c1e57098 src/llama-sampler.cpp
+  last-20       mlx-lm 0.32.2 sample_utils.py
+  all           exllamav3 1.6.5; TensorRT-LLM penaltyKernels.cu, after T
+  none          transformers 5.24.0 and Ollama have no such penalty
+"""
+
+
+def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
+    occurrences = Counter(counted_tokens(step, context, row.size))
+    return row.add({token: -number(step) * times for token, times in sorted(occurrences.items())})
+
+
+FREQUENCY_PENALTY = Processor(
+    name="frequency-penalty",
+    metavar="F",
+    summary="lower a token's logit by F for every time it was seen before",
+    value=number_within(Interval()),
+    apply=_apply,
+    page=PAGE,
+    options=SCOPE_OPTIONS,
+    aliases=("frequency",),
+    neutral=Fraction(0),
+)
