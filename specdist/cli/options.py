@@ -17,8 +17,8 @@ class Option:
     """One option. ``name`` is the long name without dashes, and the key in ``specdist.toml``.
 
     ``form`` is "value" (one text), "list" (repeatable) or "flag". ``in_config`` tells whether a
-    config file may set it (never an input option: a capture knows better what it holds);
-    ``choices`` are all its values, where they are few.
+    config file may set it (input options never: a capture knows best what it holds); ``choices``
+    are all its values, where they are few.
     """
 
     name: str

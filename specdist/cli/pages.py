@@ -8,6 +8,8 @@ from specdist.errors import SettingsError
 from specdist.findings import catalogue
 from specdist.model.role import Role
 from specdist.processing.registry import PROCESSORS
+from specdist.reports import layout
+from specdist.rules.registry import RULES
 
 ROLES: dict[Role, str] = {
     Role.REFERENCE: "what decoding without speculation would sample from",
@@ -33,6 +35,7 @@ def contents() -> dict[str, list[tuple[str, str]]]:
     """Titles with the names below them and one line about each."""
     return {
         "findings": [(e.ident, e.summary) for e in catalogue.CATALOGUE if e.raised],
+        "rules": [(rule.name, rule.title) for rule in RULES],
         "processors": [(p.name, p.summary) for p in PROCESSORS],
         "roles": [(role.value, text) for role, text in ROLES.items()],
         "more": [("exit-codes", "what each exit code means")],
@@ -41,7 +44,9 @@ def contents() -> dict[str, list[tuple[str, str]]]:
 
 def page(name: str) -> str:
     """The page of that name; SettingsError with the nearest names when there is none."""
-    found = _processor(name) or catalogue.page(name) or _role(name) or _exit_codes(name)
+    found = (
+        _processor(name) or _rule(name) or catalogue.page(name) or _role(name) or _exit_codes(name)
+    )
     if found is None:
         found = _unraised(name)
     if found is None:
@@ -52,6 +57,18 @@ def page(name: str) -> str:
 
 def _processor(name: str) -> str | None:
     return next((p.page for p in PROCESSORS if name in (p.name, *p.aliases)), None)
+
+
+def _rule(name: str) -> str | None:
+    page = next((rule.page for rule in RULES if name == rule.name), None)
+    return None if page is None else "\n\n".join(_narrow(p) for p in page.split("\n\n"))
+
+
+def _narrow(paragraph: str) -> str:
+    """A paragraph written for source code, wrapped for 80 columns."""
+    if all(len(line) <= layout.WIDTH for line in paragraph.splitlines()):
+        return paragraph
+    return "\n".join(layout.wrap(" ".join(paragraph.split())))
 
 
 def _role(name: str) -> str | None:

@@ -24,6 +24,7 @@ from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import CheckSettings, ReadingSettings, Settings
 
 ALL_OPTIONS: tuple[Option, ...] = INPUT + ENGINE + PROCESSING + CHECKING + OUTPUT
+CONFIGURABLE: tuple[Option, ...] = ENGINE + PROCESSING + CHECKING + OUTPUT
 COMMAND_LINE = "command line"
 
 
@@ -64,7 +65,7 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
     Raises `SettingsError` naming option, value, valid range and origin.
     """
     given = {o.name: values[o.parameter] for o in ALL_OPTIONS if values.get(o.parameter)}
-    origin, config = read_config(Path.cwd(), ALL_OPTIONS)
+    origin, config = read_config(Path.cwd(), CONFIGURABLE)
     layers = [Layer(COMMAND_LINE, given), *_environment(), Layer(origin, config)]
     chosen = Layered(layers)
     checking = CheckSettings(
@@ -129,6 +130,7 @@ def _environment() -> list[Layer]:
 def _processing(layer: Layer) -> ProcessingOptions:
     """One layer's processing options, each tried so that a bad value is reported at once."""
     from specdist.processing import build_recipe, resolve_recipes
+    from specdist.rules.registry import rule_named
 
     target = {o.name: layer.values[o.name] for o in BOTH_SIDES if o.name in layer.values}
     draft = {
@@ -148,6 +150,8 @@ def _processing(layer: Layer) -> ProcessingOptions:
         build_recipe(target)
         build_recipe(draft)
         resolve_recipes([options])
+        if options.rule is not None:
+            rule_named(options.rule)
     return options
 
 

@@ -55,11 +55,15 @@ def block(step: StepResult, finding: Finding, view: View) -> list[str]:
 
 def headline(finding: Finding, view: View) -> str:
     """``error[output-mismatch]: output differs from the reference``."""
-    label = "allowed" if finding.allowed else finding.severity.value
-    style = "name" if finding.allowed else _STYLES[finding.severity.value]
-    start = f"{label}[{finding.ident}]:"
+    start, style = label(finding)
     first, *rest = layout.wrap(f"{start} {finding.message}", "", "    ")
     return "\n".join([view.paint(style, start) + first[len(start) :], *rest])
+
+
+def label(finding: Finding) -> tuple[str, str]:
+    """``error[IDENT]:`` and its style; ``allowed[IDENT]:`` for what the user allowed."""
+    word = "allowed" if finding.allowed else finding.severity.value
+    return f"{word}[{finding.ident}]:", "name" if finding.allowed else _STYLES[word]
 
 
 def _subject(step: StepResult, finding: Finding) -> PositionResult | BonusResult | None:
@@ -98,7 +102,7 @@ def _role_lines(roles: Sequence[RoleUse]) -> list[str]:
     lines: list[str] = []
     for name in shown:
         use = by_name[name]
-        lines.append(f"{_role_words(use):<{max(width, 48)}}  {possible(use.support)}")
+        lines.append(f"{_role_words(use):<{max(width, 52)}}  {possible(use.support)}")
         lines += _missing(use, by_name.get(_COUNTERPART.get(name, "")))
     return lines
 
@@ -144,7 +148,7 @@ def _differences(subject: PositionResult | BonusResult, view: View) -> list[str]
     with_id = subject.vocab_size > 64
     fractions = all(view.numerals.is_fraction(token.difference) for token in shown)
 
-    def build(digits: int) -> list[str]:
+    def build(digits: int, gap: int) -> list[str]:
         rows = []
         for token in shown:
             cells = [view.numerals.number(figure, digits) for figure in _masses(token)]
@@ -152,7 +156,7 @@ def _differences(subject: PositionResult | BonusResult, view: View) -> list[str]
             if fractions:
                 cells.append(signed_decimal(token.difference))
             rows.append([layout.token(token.text, token.id, with_id), *cells])
-        return _table(rows, isinstance(subject, BonusResult), fractions)
+        return _table(rows, isinstance(subject, BonusResult), fractions, gap)
 
     lines = layout.fitted(build, layout.WIDTH - len(_BAR) - 2)
     hidden = subject.vocab_size - len(shown)
@@ -165,11 +169,11 @@ def _masses(token: TokenLine | BonusToken) -> tuple[Figure, ...]:
     return (token.reference, token.drafted, token.tested, token.output)
 
 
-def _table(rows: list[list[str]], bonus: bool, fractions: bool) -> list[str]:
+def _table(rows: list[list[str]], bonus: bool, fractions: bool, gap: int) -> list[str]:
     header = ["token", "reference"] + ([] if bonus else ["drafted", "tested"]) + ["output"]
     title = "output - reference"
     if not fractions:
-        return layout.table([*header, title], rows)
+        return layout.table([*header, title], rows, gap=gap, least=7)
     left, right = (max(len(row[at]) for row in rows) for at in (-2, -1))
     joined = [[*row[:-2], f"{row[-2]:>{left}}  {row[-1]:<{right}}"] for row in rows]
-    return layout.table([*header, title], joined)
+    return layout.table([*header, title], joined, gap=gap, least=7)

@@ -76,25 +76,33 @@ def _shell_words(text: str) -> list[str]:
     return parts
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Columns separated by two blanks: the first ``left`` flush left, the others flush right."""
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    left: int = 1,
+    gap: int = 2,
+    least: int = 0,
+) -> list[str]:
+    """Aligned columns: the first ``left`` flush left, the others flush right behind a ``gap``."""
     widths = [max(width_of(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    widths[left:] = [max(width, least) for width in widths[left:]]
 
     def line(cells: Sequence[str]) -> str:
-        padded = []
+        text = ""
         for i, cell in enumerate(cells):
             blank = " " * (widths[i] - width_of(cell))
-            padded.append(cell + blank if i < left else blank + cell)
-        return "  ".join(padded).rstrip()
+            space = " " * (0 if i == 0 else 2 if i <= left else gap)
+            text += space + (cell + blank if i < left else blank + cell)
+        return text.rstrip()
 
     return [line(header), *(line(row) for row in rows)]
 
 
-def fitted(build: Callable[[int], list[str]], width: int) -> list[str]:
-    """The table that ``build(digits)`` makes, with as many of six digits as fit the width."""
+def fitted(build: Callable[[int, int], list[str]], width: int) -> list[str]:
+    """The lines of ``build(digits, gap)`` with as many digits, then blanks, as fit the width."""
     lines: list[str] = []
-    for digits in (6, 5, 4, 3):
-        lines = build(digits)
+    for digits, gap in ((6, 3), (6, 2), (5, 2), (4, 2), (3, 2)):
+        lines = build(digits, gap)
         if all(width_of(line) <= width for line in lines):
             break
     return lines

@@ -8,7 +8,7 @@ from specdist.model.report import PositionResult, Report, StepResult
 from specdist.model.verdict import Verdict
 from specdist.reports import layout
 from specdist.reports.figure_text import bound
-from specdist.reports.view import RULE_NAMES, View, is_zero, plural, rounded
+from specdist.reports.view import View, is_zero, plural, rounded, rule_title
 
 
 def header(report: Report) -> list[str]:
@@ -53,7 +53,7 @@ def masses(position: PositionResult, view: View) -> list[str]:
     number = view.numerals.number
     columns = ("reference", "drafted", "accepted", "recovered", "output", "difference")
 
-    def build(digits: int) -> list[str]:
+    def build(digits: int, gap: int) -> list[str]:
         rows = [
             [
                 layout.token(token.text, token.id, position.vocab_size > 64),
@@ -65,7 +65,7 @@ def masses(position: PositionResult, view: View) -> list[str]:
             accepted = number(position.acceptance_rate, digits)
             recovered = number(position.recovered_mass, digits)
             rows.append(["sum", "1", "1", accepted, recovered, "1", ""])
-        return layout.table(["token", *columns], rows)
+        return layout.table(["token", *columns], rows, gap=gap)
 
     lines = [f"  {line}" for line in layout.fitted(build, layout.WIDTH - 2)]
     return lines + ([f"  ... {plural(hidden, 'more token')}"] if hidden else [])
@@ -88,14 +88,16 @@ def _position_table(located: Sequence[tuple[StepResult, PositionResult]], view: 
     return [f"  {line}" for line in lines]
 
 
-def verdict_lines(report: Report, view: View) -> list[str]:
-    """What was proven, by which arithmetic, and the rates with their bounds."""
-    lines = [view.paint("good", "ok:") + f" {_claim(report)}"]
+def verdict_lines(report: Report, view: View, passed: bool) -> list[str]:
+    """What was proven, by which arithmetic, and the rates with their bounds. The label is "ok"
+    only when nothing else (a missed floor, an unreadable file) fails the run."""
+    label = view.paint("good", "ok:") if passed else "equal:"
+    lines = [f"{label} {_claim(report)}"]
     summary = report.summary
     if summary.acceptance_rate is not None:
         rate = view.numerals.rate(summary.acceptance_rate)
         mean = f", mean over {summary.positions} positions" if summary.positions > 1 else ""
-        rules = ", ".join(RULE_NAMES.get(r, r) for r in dict.fromkeys(s.rule for s in report.steps))
+        rules = ", ".join(dict.fromkeys(rule_title(step.rule) for step in report.steps))
         lines += _joined(f"rule {rules}", f"acceptance rate {rate}{mean}")
     if len(report.steps) == 1 and (length := report.steps[0].mean_acceptance_length) is not None:
         lines += _indented(

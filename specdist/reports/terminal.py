@@ -11,6 +11,8 @@ from specdist.model.verdict import Verdict
 from specdist.reports import finding_text, layout, pass_text
 from specdist.reports.view import View, place, plural
 
+_LESSONS = 3
+
 Located = tuple[StepResult, Finding]
 
 
@@ -25,27 +27,30 @@ def render(report: Report, view: View) -> str:
     lines = _failures(loud, view)
     lines += _run_findings(report, view)
     if not loud or view.verbose:
-        lines += _passes(report, view, passed=not loud)
+        lines += _passes(report, view, compared=not loud)
     lines += _notes(notes, view)
     lines += _skipped(report.not_captures)
     return "\n".join([*lines, *summary(report), *_scope(report.scope)]) + "\n"
 
 
 def _failures(loud: Sequence[Located], view: View) -> list[str]:
-    """Errors before warnings, each with its lesson; a long list is cut after ``view.limit``."""
+    """Errors before warnings: the first with their lesson, the next as a line, then a count."""
     ranked = sorted(loud, key=lambda pair: (pair[1].allowed, pair[1].severity is Severity.WARNING))
-    shown = ranked[: view.limit if view.limit is None else max(view.limit, 1)]
+    lessons = len(ranked) if view.limit is None else min(view.limit, _LESSONS)
+    listed = ranked[: view.limit]
     lines: list[str] = []
-    for step, finding in shown:
+    for step, finding in ranked[: max(lessons, 1)]:
         lines += [*finding_text.block(step, finding, view), ""]
-    hidden = len(ranked) - len(shown)
-    if hidden:
-        lines += [f"... {plural(hidden, 'more finding')} (all with -v or --format json)", ""]
-    return lines
+    rest = [_one_line(step, finding, view) for step, finding in listed[max(lessons, 1) :]]
+    hidden = len(ranked) - max(len(listed), 1)
+    if hidden > 0:
+        rest.append(f"... {plural(hidden, 'more finding')} (all with -v or --format json)")
+    return [*lines, *rest, ""] if rest else lines
 
 
 def _one_line(step: StepResult, finding: Finding, view: View) -> str:
-    return f"{finding_text.headline(finding, view)} ({place(step, finding.position)})"
+    label, style = finding_text.label(finding)
+    return f"{view.paint(style, label)} {place(step, finding.position)}"
 
 
 def _run_findings(report: Report, view: View) -> list[str]:
@@ -76,14 +81,17 @@ def unreadable_lines(unreadable: Unreadable, view: View) -> list[str]:
     return lines
 
 
-def _passes(report: Report, view: View, passed: bool) -> list[str]:
+def _passes(report: Report, view: View, compared: bool) -> list[str]:
+    if not report.steps:
+        return []
     lines = pass_text.header(report)
     body = pass_text.tables(report, view)
     if body:
         lines += ["", *body]
     lines.append("")
-    if passed and report.verdict in (Verdict.EQUAL, Verdict.WITHIN_TOLERANCE):
-        lines += pass_text.verdict_lines(report, view)
+    if compared and report.verdict in (Verdict.EQUAL, Verdict.WITHIN_TOLERANCE):
+        failed = report.floors_missed or any(item.counts for item in report.unreadable)
+        lines += pass_text.verdict_lines(report, view, passed=not failed)
     return lines
 
 
@@ -113,8 +121,9 @@ def summary(report: Report) -> list[str]:
     """``1 step checked: 1 equal, 0 different, 0 undecided``."""
     counts = report.summary
     if not counts.steps:
-        out = f": {plural(report.filtered_out, 'step')} filtered out" if report.filtered_out else ""
-        return [f"nothing checked{out}"]
+        if report.filtered_out:
+            return [f"nothing checked: {plural(report.filtered_out, 'step')} filtered out"]
+        return [f"nothing checked: no steps in {', '.join(report.sources) or 'any capture'}"]
     parts = [f"{counts.equal} equal"]
     if counts.within_tolerance:
         parts.append(f"{counts.within_tolerance} within tolerance")

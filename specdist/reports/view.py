@@ -8,8 +8,7 @@ from specdist.model.figure import Figure
 from specdist.model.report import Report, StepResult
 from specdist.reports.figure_text import Numerals
 from specdist.reports.style import PLAIN, Paint
-
-RULE_NAMES = {"token": "token verification"}
+from specdist.rules.registry import RULES
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,11 @@ class View:
     def limit(self) -> int | None:
         """How many rows a table may have; None when everything is to be shown."""
         return None if self.verbose else self.show
+
+
+def rule_title(name: str) -> str:
+    """``token`` as ``token verification``."""
+    return next((rule.title for rule in RULES if rule.name == name), name)
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:
