@@ -177,7 +177,7 @@ def exact_sum(values: Iterable[Fraction]) -> Fraction:
 def weights(logits: Mapping[int, Logit], largest: Logit) -> Weights:
     """The weights ``exp(z - max z)``, in the order of the tokens.
 
-    Exact when all logits are the same whole power of a rational (probabilities, temperature 1/n).
+    Exact when all logits are whole powers of rationals (probabilities, temperature 1/n) or equal.
     Otherwise each is ``math.exp`` of the exact argument rounded once to float64. With argument a,
     the rounding moves the exponential by at most ``|a| 2^-53`` (relative, doubled below for the
     second order) and ``math.exp`` by at most one unit, 2^-52; an argument of 0 is exact. A weight
@@ -203,17 +203,14 @@ def weights(logits: Mapping[int, Logit], largest: Logit) -> Weights:
 
 
 def _exact_weights(logits: Mapping[int, Logit], largest: Logit) -> dict[int, Fraction] | None:
-    if any(z.power != largest.power or z.shift != largest.shift for z in logits.values()):
-        return None
-    power = largest.power
-    if not power:
-        return dict.fromkeys(logits, ONE)
-    longest = max(
-        max(z.base.numerator.bit_length(), z.base.denominator.bit_length()) for z in logits.values()
-    )
-    if power.denominator != 1 or (power > 1 and power * longest > _POWER_BITS):
-        return None
-    return {token: z.base ** int(power) for token, z in logits.items()}
+    """``base^power`` where every power is whole and short, and the shifts cancel."""
+    for z in logits.values():
+        longest = max(z.base.numerator.bit_length(), z.base.denominator.bit_length())
+        if z.shift != largest.shift or z.power.denominator != 1:
+            return None
+        if z.power > 1 and z.power * longest > _POWER_BITS:
+            return None
+    return {token: z.base ** int(z.power) for token, z in logits.items()}
 
 
 def _argument(logit: Logit, largest: Logit) -> float:
