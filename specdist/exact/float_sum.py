@@ -27,8 +27,9 @@ from math import frexp, ldexp
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 16_384
-"""Elements a pass works on at a time: three float64 buffers of this length stay in the cache."""
+BLOCK = 8_192
+"""Elements a pass works on at a time: its buffers stay in the cache, and a BLAS dot product of this
+length does not start threads."""
 
 _SUBNORMAL_EXPONENT = 1074
 _LARGEST_EXPONENT = 960

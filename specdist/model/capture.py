@@ -89,3 +89,4 @@ class Unreadable:
     expected: str = ""
     advice: str = ""
     counts: bool = True
+    ident: str = "unreadable-capture"

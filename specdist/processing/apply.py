@@ -14,6 +14,9 @@ from specdist.processing.rational_row import RationalRow
 from specdist.processing.registry import processor_named
 from specdist.processing.working_row import WorkingRow
 
+_RATIONAL_POINT_MASS = 1_024
+"""Above this size a point mass is kept sparse instead of as one fraction per token."""
+
 
 def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
     """The distribution that ``recipe`` makes of ``row``, with the remarks of its steps.
@@ -35,7 +38,9 @@ def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
 
 
 def _working_row(row: Row, normalise: bool) -> WorkingRow:
-    if isinstance(row.values, FloatValues):
+    if isinstance(row.values, FloatValues) or (
+        isinstance(row.values, PointMass) and row.size > _RATIONAL_POINT_MASS
+    ):
         from specdist.processing.float_row import FloatRow
 
         return FloatRow.of(row, normalise)

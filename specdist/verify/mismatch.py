@@ -1,0 +1,175 @@
+"""The findings of a position: what is wrong, by how much, and a line that shows it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from specdist.model.capture import Position, Step
+from specdist.model.figure import Figure
+from specdist.model.finding import Finding, Severity
+from specdist.model.report import BonusResult, PositionResult, TokenLine
+from specdist.model.role import Role
+from specdist.model.settings import CheckSettings
+from specdist.verify.position import Checked
+from specdist.verify.position_laws import PositionLaws
+from specdist.verify.reproduction import what_if_line
+
+BONUS = -1
+_SEVERITIES = {"near-cut": Severity.NOTE, "row-not-normalised": Severity.NOTE}
+
+
+def remarks(found: PositionLaws, index: int) -> list[Finding]:
+    """What the rows had to say, as findings; precision is reported by the verdict instead."""
+    return [
+        Finding(
+            noted.remark.ident,
+            _SEVERITIES.get(noted.remark.ident, Severity.WARNING),
+            f"{noted.side}: {noted.remark.message}",
+            index,
+        )
+        for noted in found.noted
+        if noted.remark.ident != "undecided-precision"
+    ]
+
+
+def output_finding(
+    step: Step,
+    position: Position,
+    checked: Checked,
+    found: PositionLaws,
+    settings: CheckSettings,
+) -> Finding:
+    """`output-mismatch`, with the notes that teach: support, total variation, acceptance."""
+    result = checked.result
+    notes = [*_support_notes(result), _size_note(result), *_acceptance_notes(result)]
+    return Finding(
+        "output-mismatch",
+        Severity.ERROR,
+        "output differs from the reference",
+        position.index,
+        notes=tuple(notes),
+        reproduce=what_if_line(step, position, found, settings),
+    )
+
+
+def undecided_finding(index: int, variation: Figure) -> Finding:
+    """`undecided-precision`: the difference is within its own rounding bound."""
+    bound = written(variation.bound or Fraction(0))
+    return Finding(
+        "undecided-precision",
+        Severity.WARNING,
+        f"total variation {written(variation.exact)} is not above its rounding bound {bound}, "
+        "or hangs on a cut within it",
+        index,
+        notes=(
+            "equality is proven where all roles of a side share one recipe; "
+            "two recipes that round to the same weights need more precision than float64",
+        ),
+    )
+
+
+def unassigned_finding(index: int, checked: Checked) -> Finding:
+    """`configuration-needed`: a rejection is possible, and the residual is empty."""
+    mass = written(checked.comparison.unassigned)
+    return Finding(
+        "configuration-needed",
+        Severity.WARNING,
+        f"mass {mass} is rejected, and the residual that should replace it is empty",
+        index,
+        notes=(
+            "residual_target is nowhere above residual_draft, so max(target - draft, 0) is 0 "
+            "everywhere; engines emit token 0, the last token, the target's law, or stop",
+            "total variation is the least that any of these choices could reach",
+        ),
+    )
+
+
+def bonus_finding(bonus: BonusResult, step: Step) -> Finding:
+    """`bonus-mismatch`: the bonus token has another law than the reference at its row."""
+    recipes = {use.role: use.recipe for use in bonus.roles}
+    return Finding(
+        "bonus-mismatch",
+        Severity.ERROR,
+        "the bonus token's law differs from the reference at its row",
+        BONUS,
+        notes=(
+            f"bonus drawn from: {recipes[Role.BONUS_FROM.value]}; "
+            f"reference: {recipes[Role.REFERENCE.value]}",
+            f"total variation {_figure(bonus.total_variation)}, on the steps that accept "
+            f"every draft token (step {step.id})",
+        ),
+    )
+
+
+def _support_notes(result: PositionResult) -> list[str]:
+    lines = result.tokens
+    holes = [line for line in lines if line.reference.exact and not line.output.exact]
+    forbidden = [line for line in lines if line.output.exact and not line.reference.exact]
+    over = [line for line in lines if _exceeds(line.accepted, line.reference)]
+    notes = []
+    if holes:
+        notes.append(
+            f"{_named(holes)} can never be emitted, though the reference gives "
+            f"{_figure(holes[0].reference)}"
+        )
+    if forbidden:
+        notes.append(
+            f"{_named(forbidden)} is emitted with {_figure(forbidden[0].output)}, though the "
+            "reference gives 0"
+        )
+    if over:
+        notes.append(
+            f"{_named(over)} is accepted with mass {_figure(over[0].accepted)}, above the "
+            f"reference {_figure(over[0].reference)}: no recovery can repair that"
+        )
+    return notes
+
+
+def _exceeds(accepted: Figure, reference: Figure) -> bool:
+    if accepted.exact is None or reference.exact is None:
+        return False
+    slack = (accepted.bound or 0) + (reference.bound or 0)
+    return accepted.exact - reference.exact > slack
+
+
+def _named(lines: Sequence[TokenLine]) -> str:
+    first = lines[0].text
+    name = f"token {lines[0].id}" if first is None else f"token {lines[0].id} {first!r}"
+    return name if len(lines) == 1 else f"{name} (and {len(lines) - 1} more)"
+
+
+def _size_note(result: PositionResult) -> str:
+    return f"total variation {_figure(result.total_variation)}"
+
+
+def _acceptance_notes(result: PositionResult) -> list[str]:
+    rate, honest = result.acceptance_rate, result.reference_acceptance_rate
+    if rate.exact is None or honest.exact is None:
+        return []
+    gap = rate.exact - honest.exact
+    if not gap or abs(gap) <= (rate.bound or 0) + (honest.bound or 0):
+        return [f"the acceptance rate {_figure(rate)} is what a correct engine would show"]
+    side = "above" if gap > 0 else "below"
+    return [
+        f"the acceptance rate {_figure(rate)} is {written(abs(gap))} {side} the honest "
+        f"{_figure(honest)}"
+    ]
+
+
+def _figure(figure: Figure) -> str:
+    if figure.exact is None:
+        return f"{figure.approx:.6g}"
+    text = written(figure.exact)
+    if "/" in text:
+        text += f" = {figure.approx:.4f}" if figure.approx >= 0.001 else f" = {figure.approx:.4g}"
+    return text
+
+
+def written(value: Fraction | None) -> str:
+    """A fraction where it is short (denominator up to four digits), else six digits."""
+    if value is None:
+        return "unknown"
+    if value.denominator < 10_000 and abs(value.numerator) < 10**9:
+        return str(value)
+    return f"{float(value):.6g}"

@@ -1,0 +1,165 @@
+"""One drafted position, or one bonus row: laws, outcomes, comparison, result."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from specdist.errors import RowError
+from specdist.exact.rational_vector import RationalVector
+from specdist.exact.vector import ExactVector
+from specdist.exact.vectors import rational, vectors_of_laws
+from specdist.model.capture import Vocab
+from specdist.model.figure import Figure
+from specdist.model.report import BonusResult, PositionResult
+from specdist.model.role import Role
+from specdist.model.settings import CheckSettings
+from specdist.model.verdict import Verdict
+from specdist.rules.outcomes import Outcomes, RoleLaws
+from specdist.rules.registry import Rule
+from specdist.verify.comparison import Comparison, compare, compare_laws, probability
+from specdist.verify.position_laws import PositionLaws
+from specdist.verify.token_lines import bonus_tokens, listed_tokens, token_lines
+
+_RECHECKED_UP_TO = 4_096
+_QUOTIENTS_UP_TO = 64
+
+
+class Checked(NamedTuple):
+    """A finished position with what its findings are made from."""
+
+    result: PositionResult
+    laws: RoleLaws
+    outcomes: Outcomes
+    comparison: Comparison
+
+
+class DesynchronisedError(Exception):
+    """The fast representation and its readable twin disagree: a bug in specdist."""
+
+
+def check_position(
+    index: int,
+    found: PositionLaws,
+    rule: Rule,
+    settings: CheckSettings,
+    vocab: Vocab | None,
+    place: str,
+) -> Checked:
+    """Enumerates one position under ``rule`` and compares its output law with the reference."""
+    laws = _role_laws(found, vectors_of_laws(found.laws), settings)
+    _refuse_drafted_outside(laws, place)
+    outcomes = rule.outcomes(laws)
+    comparison = compare(outcomes, laws[Role.REFERENCE], found.as_a_correct_engine)
+    if comparison.verdict is Verdict.DIFFERENT:
+        _recheck(found, rule, settings, comparison)
+    size = next(iter(found.laws.values())).size
+    tokens = listed_tokens(comparison, laws[Role.REFERENCE], size, settings.show)
+    accepted = outcomes.accepted
+    variation_bound = min(comparison.bound, Fraction(1))
+    result = PositionResult(
+        index=index,
+        verdict=_judged(comparison, found, settings),
+        vocab_size=size,
+        acceptance_rate=probability(accepted.total(), accepted.error),
+        reference_acceptance_rate=_honest_acceptance(laws),
+        rejected_mass=probability(outcomes.rejected, accepted.error),
+        recovered_mass=probability(outcomes.recovered.total(), outcomes.recovered.error),
+        total_variation=probability(comparison.total_variation, variation_bound),
+        tokens=token_lines(tokens, laws, outcomes, comparison, vocab),
+        roles=found.uses,
+    )
+    return Checked(result, laws, outcomes, comparison)
+
+
+def check_bonus(found: PositionLaws, settings: CheckSettings, vocab: Vocab | None) -> BonusResult:
+    """The law of the bonus token against the reference at its row."""
+    vectors = vectors_of_laws(found.laws)
+    reference, output = vectors[Role.REFERENCE], vectors[Role.BONUS_FROM]
+    same = found.laws[Role.REFERENCE] is found.laws[Role.BONUS_FROM]
+    comparison = compare_laws(output, reference, same)
+    size = found.laws[Role.REFERENCE].size
+    tokens = listed_tokens(comparison, reference, size, settings.show)
+    return BonusResult(
+        verdict=_judged(comparison, found, settings),
+        vocab_size=size,
+        total_variation=probability(comparison.total_variation, comparison.bound),
+        tokens=bonus_tokens(tokens, reference, comparison, vocab),
+        roles=found.uses,
+    )
+
+
+def _role_laws(
+    found: PositionLaws, vectors: dict[Role, ExactVector], settings: CheckSettings
+) -> RoleLaws:
+    return RoleLaws(vectors, found.one_hot, found.same_target, settings.zero_draft)
+
+
+def _refuse_drafted_outside(laws: RoleLaws, place: str) -> None:
+    """A token that is drafted although its tested probability is 0 contradicts the capture."""
+    if Role.ACCEPT_DRAFT in laws.one_hot or laws.zero_draft != "error":
+        return
+    drafted, tested = laws[Role.DRAFTED_FROM], laws[Role.ACCEPT_DRAFT]
+    outside = drafted.drafted_outside(tested)
+    if outside:
+        token = outside[0]
+        raise RowError(
+            f"token {token} is drafted with mass {float(drafted.value(token)):.6g} but its draft "
+            "probability in the test is 0",
+            place=place,
+            expected="accept_draft above 0 wherever drafted_from is",
+            advice="engines differ in target/0: --zero-draft accept reads it as infinite, "
+            "--zero-draft reject never accepts such a token",
+        )
+
+
+def _judged(comparison: Comparison, found: PositionLaws, settings: CheckSettings) -> Verdict:
+    """The verdict after what the run declared: a tolerance, and cuts nobody can place."""
+    verdict = comparison.verdict
+    if verdict is not Verdict.DIFFERENT:
+        return verdict
+    if any(noted.remark.ident == "undecided-precision" for noted in found.noted):
+        return Verdict.UNDECIDED
+    largest = comparison.total_variation + comparison.bound
+    if settings.max_tv is not None and not comparison.unassigned and largest <= settings.max_tv:
+        return Verdict.WITHIN_TOLERANCE
+    return verdict
+
+
+def _honest_acceptance(laws: RoleLaws) -> Figure:
+    """Acceptance with every role repaired: the reference throughout, tested as drafted."""
+    reference, drafted = laws[Role.REFERENCE], laws[Role.DRAFTED_FROM]
+    if Role.ACCEPT_DRAFT in laws.one_hot:
+        honest = drafted.product(reference)
+    else:
+        honest = drafted.minimum(reference)
+    return probability(honest.total(), honest.error)
+
+
+def _recheck(
+    found: PositionLaws, rule: Rule, settings: CheckSettings, comparison: Comparison
+) -> None:
+    """Before an accusation: the same position as fractions must show the same total variation."""
+    small = max(law.support for law in found.laws.values())
+    if small > _RECHECKED_UP_TO or isinstance(comparison.output, RationalVector):
+        return
+    twins: dict[Role, ExactVector] = {
+        role: RationalVector.of(rational(law)) for role, law in found.laws.items()
+    }
+    laws = _role_laws(found, twins, settings)
+    if small > _QUOTIENTS_UP_TO and not _linear(laws):
+        return
+    outcomes = rule.outcomes(laws)
+    twin = compare(outcomes, laws[Role.REFERENCE], proven_by_roles=False)
+    if abs(twin.total_variation - comparison.total_variation) > comparison.bound:
+        raise DesynchronisedError(
+            f"float64 vectors give total variation {float(comparison.total_variation)!r}, "
+            f"fractions give {float(twin.total_variation)!r}"
+        )
+
+
+def _linear(laws: RoleLaws) -> bool:
+    """Whether the rule forms no quotient of two different laws, whose fractions explode."""
+    return len(laws.one_hot) == 2 or (
+        not laws.one_hot and laws[Role.DRAFTED_FROM] == laws[Role.ACCEPT_DRAFT]
+    )

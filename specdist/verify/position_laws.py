@@ -1,0 +1,126 @@
+"""From a position's rows to one law per role, and what the rows had to say on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from specdist.errors import SpecdistError
+from specdist.exact.law import Law
+from specdist.exact.vectors import same_law
+from specdist.model.recipe import Recipe
+from specdist.model.report import RoleUse
+from specdist.model.role import DRAFT_ROLES, ONE_HOT_ROLES, TARGET_ROLES, Role
+from specdist.model.row import PointMass, Row
+from specdist.processing import Processed, RowContext, StepRecipes, apply_recipe, role_recipe
+from specdist.processing.working_row import Remark
+
+_ONE_HOT = "one-hot"
+
+
+class Noted(NamedTuple):
+    """A remark about the row of one side."""
+
+    side: str
+    remark: Remark
+
+
+@dataclass(frozen=True, slots=True)
+class PositionLaws:
+    """The law of each role; draft roles in ``one_hot`` are the point mass at the drafted token."""
+
+    laws: Mapping[Role, Law]
+    one_hot: frozenset[Role]
+    uses: tuple[RoleUse, ...]
+    noted: tuple[Noted, ...]
+
+    @property
+    def same_target(self) -> bool:
+        return same_law(self.laws[Role.ACCEPT_TARGET], self.laws[Role.RESIDUAL_TARGET])
+
+    @property
+    def as_a_correct_engine(self) -> bool:
+        """The right column of the role table: sufficient for a lossless token rule."""
+        reference = self.laws[Role.REFERENCE]
+        if not same_law(reference, self.laws[Role.ACCEPT_TARGET]):
+            return False
+        if not same_law(reference, self.laws[Role.RESIDUAL_TARGET]):
+            return False
+        if self.one_hot:
+            return len(self.one_hot) == len(ONE_HOT_ROLES)
+        tested = self.laws[Role.ACCEPT_DRAFT]
+        return same_law(self.laws[Role.DRAFTED_FROM], tested) and same_law(
+            self.laws[Role.RESIDUAL_DRAFT], tested
+        )
+
+
+class RowShelf:
+    """Processed rows of one position, so that roles with one recipe share one law."""
+
+    def __init__(self, context: RowContext) -> None:
+        self._context = context
+        self._processed: dict[tuple[int, Recipe], Processed] = {}
+
+    def processed(self, row: Row, recipe: Recipe) -> Processed:
+        """The row after the recipe. A point mass is a fact, which no recipe changes."""
+        if isinstance(row.values, PointMass):
+            recipe = Recipe()
+        key = (id(row), recipe)
+        if key not in self._processed:
+            try:
+                self._processed[key] = apply_recipe(recipe, row, self._context)
+            except SpecdistError as error:
+                raise error.at(row.place) from None
+        return self._processed[key]
+
+
+def position_laws(
+    target: Row,
+    draft: Row | None,
+    recipes: StepRecipes,
+    own: Mapping[Role, str | Row],
+    overridden: Mapping[Role, str],
+    context: RowContext,
+) -> PositionLaws:
+    """Laws of the roles of one position. ``own``: the capture's role entries for this position;
+    ``overridden``: those given on the command line, which win. ``draft`` is None for a bonus row,
+    which has only the reference and `bonus_from`."""
+    shelf = RowShelf(context)
+    laws: dict[Role, Law] = {}
+    one_hot: set[Role] = set()
+    uses: list[RoleUse] = []
+    noted: dict[Noted, None] = {}
+    for role, side, row in _filled_roles(target, draft):
+        source, recipe, written = _filling(role, row, recipes, own, overridden)
+        if recipe.one_hot:
+            one_hot.add(role)
+            uses.append(RoleUse(role.value, side, _ONE_HOT, 1))
+            continue
+        processed = shelf.processed(source, recipe)
+        laws[role] = processed.law
+        uses.append(RoleUse(role.value, side, written, processed.law.support))
+        noted |= dict.fromkeys(Noted(side, remark) for remark in processed.remarks)
+    return PositionLaws(laws, frozenset(one_hot), tuple(uses), tuple(noted))
+
+
+def _filled_roles(target: Row, draft: Row | None) -> list[tuple[Role, str, Row]]:
+    if draft is None:
+        return [(role, "target", target) for role in (Role.REFERENCE, Role.BONUS_FROM)]
+    filled = [(role, "target", target) for role in TARGET_ROLES if role is not Role.BONUS_FROM]
+    return filled + [(role, "draft", draft) for role in DRAFT_ROLES]
+
+
+def _filling(
+    role: Role,
+    row: Row,
+    recipes: StepRecipes,
+    own: Mapping[Role, str | Row],
+    overridden: Mapping[Role, str],
+) -> tuple[Row, Recipe, str]:
+    """Row, recipe and written form of what fills a role."""
+    entry = None if role in overridden else own.get(role)
+    if isinstance(entry, Row):
+        return entry, Recipe(), "row"
+    recipe = recipes.recipes[role] if entry is None else role_recipe(role.value, entry)
+    return row, recipe, str(recipe)

@@ -1,0 +1,167 @@
+"""A whole run: captures in, results out one by one, a report at the end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from time import monotonic
+
+from specdist import __version__
+from specdist.errors import SettingsError, SpecdistError
+from specdist.model.capture import Capture, Step, Unreadable, Vocab
+from specdist.model.finding import Finding, Severity
+from specdist.model.report import Report, StepResult
+from specdist.model.settings import Settings
+from specdist.model.verdict import Verdict
+from specdist.verify.mismatch import written
+from specdist.verify.scope import SCOPE
+from specdist.verify.spread import verify_all
+from specdist.verify.summary import Tally
+
+
+def check(
+    captures: Iterable[Capture | Unreadable],
+    settings: Settings,
+    *,
+    vocab: Vocab | None = None,
+    executor: Executor | None = None,
+    shown: Mapping[str, object] | None = None,
+    retain: bool = True,
+) -> Run:
+    """A run over captures. Nothing is read or verified before `Run.results` is consumed.
+
+    ``shown`` is what the report prints as its settings. With ``retain`` false the report keeps
+    only the steps that are not equal, so that memory does not grow with the capture.
+    """
+    tally = Tally(settings.checking.exact, settings.checking.allow)
+    return Run(captures, settings, vocab, executor, shown or {}, retain, tally)
+
+
+@dataclass
+class Run:
+    """See `check`. `results` yields each finished step; `report` sums up once it has ended."""
+
+    captures: Iterable[Capture | Unreadable]
+    settings: Settings
+    vocab: Vocab | None
+    executor: Executor | None
+    shown: Mapping[str, object]
+    retain: bool
+    tally: Tally
+    kept: list[StepResult] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    filtered_out: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    def results(self) -> Iterator[StepResult]:
+        """Verifies step after step. A capture that turns out malformed is kept as unreadable.
+
+        Raises SettingsError at once: a setting that does not fit is the same for every capture.
+        """
+        started = monotonic()
+        for capture in self.captures:
+            if isinstance(capture, Unreadable):
+                self.unreadable.append(capture)
+                continue
+            try:
+                yield from self._capture_results(capture, started)
+            except SettingsError:
+                raise
+            except SpecdistError as error:
+                self.unreadable.append(_unreadable(capture, error))
+            else:
+                self.sources.append(capture.source)
+            if self._out_of_time(started):
+                break
+
+    def report(self) -> Report:
+        """The report over everything that `results` has yielded."""
+        summary = self.tally.summary()
+        missed = self._missed_floors()
+        return Report(
+            version=__version__,
+            verdict=self._verdict(),
+            settings=self.shown,
+            summary=summary,
+            steps=tuple(self.kept),
+            findings=tuple(self.findings + missed),
+            unreadable=tuple(item for item in self.unreadable if item.counts),
+            not_captures=tuple(item.source for item in self.unreadable if not item.counts),
+            scope=SCOPE,
+            filtered_out=self.filtered_out,
+            floors_missed=tuple(finding.message for finding in missed),
+            sources=tuple(self.sources),
+        )
+
+    def _capture_results(self, capture: Capture, started: float) -> Iterator[StepResult]:
+        checking = self.settings.checking
+        workers = checking.workers or os.cpu_count() or 1
+        steps = self._selected(capture)
+        for result in verify_all(steps, checking, workers, self.executor):
+            self.tally.add(result)
+            if self.retain or result.verdict is not Verdict.EQUAL:
+                self.kept.append(result)
+            yield result
+            if self._out_of_time(started):
+                self.findings.append(_budget_finding(self.tally.steps))
+                return
+
+    def _selected(self, capture: Capture) -> Iterator[Step]:
+        reading = self.settings.reading
+        taken = 0
+        for step in capture.steps():
+            if reading.select is not None and not fnmatchcase(step.id, reading.select):
+                self.filtered_out += 1
+                continue
+            if reading.limit is not None and taken >= reading.limit:
+                return
+            taken += 1
+            named = step.vocab or capture.vocab or self.vocab
+            yield replace(step, vocab=named) if named is not step.vocab else step
+
+    def _out_of_time(self, started: float) -> bool:
+        budget = self.settings.checking.budget
+        return budget is not None and monotonic() - started > budget
+
+    def _verdict(self) -> Verdict:
+        counts = self.tally.verdicts
+        for verdict in (Verdict.DIFFERENT, Verdict.UNDECIDED):
+            if counts[verdict]:
+                return verdict
+        if self.findings:
+            return Verdict.UNDECIDED
+        for verdict in (Verdict.WITHIN_TOLERANCE, Verdict.EQUAL):
+            if counts[verdict]:
+                return verdict
+        return Verdict.NOTHING_CHECKED
+
+    def _missed_floors(self) -> list[Finding]:
+        floor = self.settings.checking.min_acceptance
+        acceptance = self.tally.acceptance
+        if floor is None or not acceptance.count or acceptance.at_least(floor):
+            return []
+        rate = acceptance.figure()
+        value = rate.approx if rate is not None else 0.0
+        message = f"acceptance rate {value:.6g} is below the floor {written(floor)}"
+        allowed = "acceptance-below-floor" in self.settings.checking.allow
+        finding = Finding("acceptance-below-floor", Severity.ERROR, message, allowed=allowed)
+        return [finding]
+
+
+def _unreadable(capture: Capture, error: SpecdistError) -> Unreadable:
+    place = error.place or capture.source
+    return Unreadable(
+        capture.source, error.message, place, error.expected, error.advice, ident=error.ident
+    )
+
+
+def _budget_finding(steps: int) -> Finding:
+    return Finding(
+        "undecided-budget",
+        Severity.WARNING,
+        f"the time budget ended the run after {steps} steps; the others were not checked",
+    )

@@ -1,0 +1,90 @@
+"""Spreads steps over an executor without changing order or digits.
+
+Rows are independent and exact sums do not depend on order, so it does not matter where a step is
+verified. Only a bounded window of batches is in flight, so that memory does not grow with the dump.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from time import monotonic
+
+from specdist.model.capture import Step
+from specdist.model.report import StepResult
+from specdist.model.row import FloatValues, Row
+from specdist.model.settings import CheckSettings
+from specdist.verify.step import verify_step
+
+_BATCH_BYTES = 2 << 20
+_ROW_OVERHEAD = 4_096
+_ALONE_SECONDS = 1.5
+
+
+def verify_all(
+    steps: Iterable[Step],
+    settings: CheckSettings,
+    workers: int,
+    executor: Executor | None = None,
+) -> Iterator[StepResult]:
+    """Results of all steps, in order. With one worker, or while the run is short, in this
+    process; else in ``executor`` (default: a process pool of that many workers)."""
+    remaining = iter(steps)
+    if workers <= 1 and executor is None:
+        yield from (verify_step(step, settings) for step in remaining)
+        return
+    if executor is None:
+        started = monotonic()
+        for step in remaining:
+            yield verify_step(step, settings)
+            if monotonic() - started > _ALONE_SECONDS:
+                break
+        else:
+            return
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            yield from _windowed(remaining, settings, pool, workers)
+        return
+    yield from _windowed(remaining, settings, executor, workers)
+
+
+def verify_batch(steps: tuple[Step, ...], settings: CheckSettings) -> list[StepResult]:
+    """What one task of the executor does."""
+    return [verify_step(step, settings) for step in steps]
+
+
+def _windowed(
+    steps: Iterator[Step], settings: CheckSettings, executor: Executor, workers: int
+) -> Iterator[StepResult]:
+    window: deque[Future[list[StepResult]]] = deque()
+    try:
+        for batch in _batches(steps):
+            window.append(executor.submit(verify_batch, batch, settings))
+            if len(window) > workers + 1:
+                yield from window.popleft().result()
+        while window:
+            yield from window.popleft().result()
+    finally:
+        for future in window:
+            future.cancel()
+
+
+def _batches(steps: Iterator[Step]) -> Iterator[tuple[Step, ...]]:
+    batch: list[Step] = []
+    size = 0
+    for step in steps:
+        batch.append(step)
+        size += _size(step)
+        if size >= _BATCH_BYTES:
+            yield tuple(batch)
+            batch, size = [], 0
+    if batch:
+        yield tuple(batch)
+
+
+def _size(step: Step) -> int:
+    rows: list[Row] = [row for p in step.positions for row in (p.target, p.draft)]
+    rows += [step.bonus] if step.bonus is not None else []
+    arrays = [row.values.array.nbytes for row in rows if isinstance(row.values, FloatValues)]
+    return sum(arrays) + len(rows) * _ROW_OVERHEAD

@@ -1,0 +1,157 @@
+"""One step: settings in layers, every position, the bonus row, findings, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from specdist.errors import SettingsError
+from specdist.model.capture import Position, Step
+from specdist.model.figure import Figure
+from specdist.model.finding import Finding
+from specdist.model.report import BonusResult, PositionResult, StepResult
+from specdist.model.settings import CheckSettings
+from specdist.model.verdict import Verdict
+from specdist.processing import RowContext, StepRecipes, TokenHistory, resolve_recipes
+from specdist.rules.registry import rule_named
+from specdist.verify import mismatch
+from specdist.verify.closed_form import with_closed_forms
+from specdist.verify.position import Checked, check_bonus, check_position
+from specdist.verify.position_laws import PositionLaws, position_laws
+
+_WORST_FIRST = (
+    Verdict.DIFFERENT,
+    Verdict.UNDECIDED,
+    Verdict.WITHIN_TOLERANCE,
+    Verdict.EQUAL,
+)
+
+
+def verify_step(step: Step, settings: CheckSettings) -> StepResult:
+    """Every position of a step and its bonus row, as one result.
+
+    Raises SpecdistError for rows that hold no distribution and for settings that do not fit.
+    """
+    recipes = resolve_recipes((settings.defaults, step.options, settings.overrides))
+    rule = rule_named(recipes.rule)
+    results: list[PositionResult] = []
+    findings: list[Finding] = list(step.findings)
+    for position in step.positions:
+        found = _laws_of(step, position, recipes, settings)
+        checked = check_position(
+            position.index, found, rule, settings, step.vocab, position.target.place
+        )
+        checked = with_closed_forms(checked, found, settings)
+        results.append(checked.result)
+        findings += mismatch.remarks(found, position.index)
+        findings += _findings(step, position, checked, found, recipes, settings)
+    bonus = None
+    if step.bonus is not None:
+        bonus, more = _bonus(step, recipes, settings)
+        findings += more
+    verdicts = [result.verdict for result in results] + ([bonus.verdict] if bonus else [])
+    return StepResult(
+        id=step.id,
+        source=step.source,
+        rule=rule.name,
+        verdict=worst(verdicts),
+        positions=tuple(results),
+        mean_acceptance_length=_mean_acceptance_length(results, step),
+        bonus=bonus,
+        findings=tuple(_allowed(findings, settings)),
+    )
+
+
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict of several: different, undecided, within-tolerance, equal, in that order."""
+    for verdict in _WORST_FIRST:
+        if verdict in verdicts:
+            return verdict
+    return Verdict.NOTHING_CHECKED
+
+
+def _laws_of(
+    step: Step, position: Position, recipes: StepRecipes, settings: CheckSettings
+) -> PositionLaws:
+    if position.target.size != position.draft.size:
+        raise SettingsError(
+            f"target row has {position.target.size} tokens, draft row {position.draft.size}",
+            place=position.draft.place,
+            expected="rows over one vocabulary",
+        )
+    return position_laws(
+        position.target,
+        position.draft,
+        recipes,
+        position.roles,
+        settings.overrides.roles,
+        _context(step, position.index, settings),
+    )
+
+
+def _context(step: Step, index: int, settings: CheckSettings) -> RowContext:
+    drafted = step.draft_tokens or ()
+    history = None
+    if settings.history is not None:
+        history = TokenHistory(settings.history, settings.prompt_length, drafted[:index])
+    elif step.context is not None:
+        history = TokenHistory(step.context, step.prompt_length, drafted[:index])
+    return RowContext(
+        history=history,
+        normalise=settings.normalise,
+        drafted_token=drafted[index] if index < len(drafted) else None,
+    )
+
+
+def _bonus(
+    step: Step, recipes: StepRecipes, settings: CheckSettings
+) -> tuple[BonusResult, list[Finding]]:
+    if step.bonus is None:
+        raise ValueError("the step has no bonus row")
+    context = _context(step, len(step.positions), settings)
+    found = position_laws(step.bonus, None, recipes, {}, settings.overrides.roles, context)
+    bonus = check_bonus(found, settings, step.vocab)
+    findings = mismatch.remarks(found, mismatch.BONUS)
+    if bonus.verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
+        findings.append(mismatch.bonus_finding(bonus, step))
+    elif bonus.verdict is Verdict.UNDECIDED:
+        findings.append(mismatch.undecided_finding(mismatch.BONUS, bonus.total_variation))
+    return bonus, findings
+
+
+def _findings(
+    step: Step,
+    position: Position,
+    checked: Checked,
+    found: PositionLaws,
+    recipes: StepRecipes,
+    settings: CheckSettings,
+) -> list[Finding]:
+    verdict = checked.result.verdict
+    findings = []
+    if checked.comparison.unassigned:
+        findings.append(mismatch.unassigned_finding(position.index, checked))
+    elif verdict is Verdict.UNDECIDED:
+        findings.append(mismatch.undecided_finding(position.index, checked.result.total_variation))
+    if verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
+        findings.append(mismatch.output_finding(step, position, checked, found, settings))
+    return findings
+
+
+def _mean_acceptance_length(results: Sequence[PositionResult], step: Step) -> Figure | None:
+    """1 + acceptance for one position; rows along one path do not determine it for more."""
+    if len(results) != 1:
+        return None
+    rate = results[0].acceptance_rate
+    if rate.exact is None:
+        return None
+    return Figure.of(1 + rate.exact, rate.bound)
+
+
+def _allowed(findings: Sequence[Finding], settings: CheckSettings) -> list[Finding]:
+    return [
+        Finding(
+            finding.ident, finding.severity, finding.message, finding.position, finding.notes,
+            finding.repairs, finding.reproduce, allowed=True,
+        ) if finding.ident in settings.allow else finding
+        for finding in findings
+    ]  # fmt: skip

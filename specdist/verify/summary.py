@@ -1,0 +1,112 @@
+"""Counts and means over steps, in bounded memory, and the report made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from specdist.model.figure import Figure
+from specdist.model.report import StepResult, Summary
+from specdist.model.verdict import Verdict
+
+_SCALE = 256
+_LONGEST_DENOMINATOR = 10**200
+
+
+@dataclass(slots=True)
+class Mean:
+    """The mean of many fractions: exact while its denominator stays useful or ``keep_exact`` asks,
+    and in certified fixed point (each term rounded down to 2**-256) all along."""
+
+    keep_exact: bool = False
+    count: int = 0
+    exact: Fraction | None = Fraction(0)
+    fixed: int = 0
+    bound: Fraction = Fraction(0)
+
+    def add(self, figure: Figure) -> None:
+        """Takes one figure into the mean."""
+        value = figure.exact
+        if value is None:
+            raise ValueError("a mean needs exact figures")
+        self.count += 1
+        self.bound += figure.bound or 0
+        self.fixed += (value.numerator << _SCALE) // value.denominator
+        if self.exact is not None:
+            self.exact += value
+            if not self.keep_exact and self.exact.denominator > _LONGEST_DENOMINATOR:
+                self.exact = None
+
+    def figure(self) -> Figure | None:
+        """The mean so far, None of nothing."""
+        if not self.count:
+            return None
+        bound = self.bound / self.count
+        if self.exact is not None:
+            return Figure.of(self.exact / self.count, bound)
+        value = Fraction(self.fixed, self.count << _SCALE)
+        return Figure(float(value), None, bound + Fraction(1, 1 << _SCALE))
+
+    def at_least(self, floor: Fraction) -> bool:
+        """Whether the mean reaches a floor; decided exactly as far as the fixed point allows."""
+        if self.exact is not None:
+            return self.exact >= floor * self.count
+        return Fraction(self.fixed + self.count, 1 << _SCALE) >= floor * self.count
+
+
+@dataclass(slots=True)
+class Tally:
+    """What `Summary` needs, step by step."""
+
+    keep_exact: bool
+    allowed_idents: frozenset[str]
+    steps: int = 0
+    positions: int = 0
+    verdicts: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
+    allowed: int = 0
+    acceptance: Mean = field(default_factory=Mean)
+    largest: Figure | None = None
+
+    def __post_init__(self) -> None:
+        self.acceptance = Mean(keep_exact=self.keep_exact)
+
+    def add(self, step: StepResult) -> None:
+        """Takes one finished step into the counts."""
+        self.steps += 1
+        self.positions += len(step.positions)
+        self.verdicts[step.verdict] += 1
+        if step.verdict is Verdict.DIFFERENT and is_allowed(step):
+            self.allowed += 1
+        for position in step.positions:
+            self.acceptance.add(position.acceptance_rate)
+            self._compare(position.total_variation)
+        if step.bonus is not None:
+            self._compare(step.bonus.total_variation)
+
+    def _compare(self, variation: Figure) -> None:
+        value = variation.exact
+        if value is None:
+            return
+        known = self.largest.exact if self.largest is not None else None
+        if known is None or value > known:
+            self.largest = variation
+
+    def summary(self) -> Summary:
+        """The counts as they stand."""
+        return Summary(
+            steps=self.steps,
+            positions=self.positions,
+            equal=self.verdicts[Verdict.EQUAL],
+            within_tolerance=self.verdicts[Verdict.WITHIN_TOLERANCE],
+            different=self.verdicts[Verdict.DIFFERENT],
+            undecided=self.verdicts[Verdict.UNDECIDED],
+            allowed=self.allowed,
+            acceptance_rate=self.acceptance.figure(),
+            total_variation_max=self.largest,
+        )
+
+
+def is_allowed(step: StepResult) -> bool:
+    """Whether every error of a different step is allowed by the run."""
+    errors = [finding for finding in step.findings if finding.severity == "error"]
+    return bool(errors) and all(finding.allowed for finding in errors)
