@@ -1,0 +1,6 @@
+"""Capture formats, one a file: from a file to captures of steps. Imports no numpy by itself."""
+
+from specdist.readers.opening import describe, open_captures, open_pair
+from specdist.readers.vocab_file import load_vocab
+
+__all__ = ["describe", "load_vocab", "open_captures", "open_pair"]

@@ -1,0 +1,118 @@
+"""Array files as captures: which loader reads them, and which tensors are the two sides."""
+
+from __future__ import annotations
+
+from specdist.errors import CaptureError
+from specdist.model.capture import Capture, Vocab
+from specdist.model.settings import ReadingSettings
+from specdist.readers.content import Format, recognise
+from specdist.readers.integers import read_integers
+from specdist.readers.lengths import DraftLengths, is_length_text, lengths_of, parse_lengths
+from specdist.readers.naming import shorten
+from specdist.readers.npy import read_npy
+from specdist.readers.pairing import pair_capture
+from specdist.readers.safetensors import read_safetensors
+from specdist.readers.sides import make_side
+from specdist.readers.sources import LocalFile, head_of, local_file, read_document_bytes, split_name
+from specdist.readers.strict_json import decode, parse
+from specdist.readers.tensor import Archive, Tensor
+from specdist.readers.tensor_names import LENGTH_NAMES, both_sides, pick
+
+Dump = tuple[LocalFile, Format, str | None]
+
+
+def open_archive(file: LocalFile, kind: Format) -> Archive:
+    """The tensors of an array file. Raises CaptureError."""
+    if kind is Format.NPY:
+        return read_npy(file)
+    if kind is Format.SAFETENSORS:
+        return read_safetensors(file)
+    from specdist.readers.zip_archive import read_zip
+
+    return read_zip(file, kind)
+
+
+def open_dump(
+    file: LocalFile, kind: Format, reading: ReadingSettings, vocab: Vocab | None
+) -> Capture:
+    """An archive that holds both sides. Raises NotACaptureError when it holds only one."""
+    archive = open_archive(file, kind)
+    ours, theirs = both_sides(archive)
+    target = make_side(archive, ours, "target", reading)
+    draft = make_side(archive, theirs, "draft", reading)
+    return pair_capture(file.name, target, draft, _lengths(reading), vocab)
+
+
+def open_dump_pair(
+    target: Dump, draft: Dump, reading: ReadingSettings, vocab: Vocab | None
+) -> Capture:
+    """Two dumps, or two tensors of one. Raises SpecdistError."""
+    ours = open_archive(target[0], target[1])
+    same = target[0].path.samefile(draft[0].path)
+    theirs = ours if same else open_archive(draft[0], draft[1])
+    first, second = pick(ours, target[2], "target"), pick(theirs, draft[2], "draft")
+    source = target[0].name if same else f"{target[0].name} + {draft[0].name}"
+    return pair_capture(
+        source,
+        make_side(ours, first, "target", reading),
+        make_side(theirs, second, "draft", reading),
+        _lengths(reading),
+        vocab,
+    )
+
+
+def describe_archive(
+    file: LocalFile, kind: Format, name: str | None, reading: ReadingSettings
+) -> tuple[tuple[str, str], ...]:
+    """What one file holds, tensor by tensor. Raises SpecdistError."""
+    archive = open_archive(file, kind)
+    facts = [("reader", archive.reader)]
+    facts += [(f"tensor {shorten(t.name)}", t.describe()) for t in archive.tensors.values()]
+    facts += [(f"tensor {shorten(n)}", f"not read: {why}") for n, why in archive.refused.items()]
+    facts += [
+        (f"metadata {shorten(key, 40)}", f"{shorten(value, 100)} (not applied)")
+        for key, value in archive.metadata.items()
+    ]
+    chosen = [pick(archive, name, "target")] if name is not None else list(archive.tensors.values())
+    for tensor in chosen:
+        if tensor.element.numbers is None and name is None and len(chosen) > 1:
+            continue
+        try:
+            side = make_side(archive, tensor, shorten(tensor.name), reading)
+        except CaptureError as error:
+            facts.append((shorten(tensor.name), error.message))
+        else:
+            facts += side.facts()[1:]
+    return tuple(facts)
+
+
+def _lengths(reading: ReadingSettings) -> DraftLengths | None:
+    text = reading.draft_lengths
+    if text is None:
+        return None
+    if is_length_text(text):
+        return parse_lengths(text)
+    path, name = split_name(text)
+    file = local_file(path)
+    kind = recognise(head_of(file), file.name, file.size)
+    if kind is Format.JSON:
+        value = parse(decode(read_document_bytes(file), path), path)
+        if not isinstance(value, list) or any(type(item) is not int for item in value):
+            raise CaptureError(
+                "draft lengths are not a list of whole numbers", place=path, expected="[4, 4, 3]"
+            )
+        return lengths_of([(item, 1) for item in value], path)
+    archive = open_archive(file, kind)
+    tensor = _only_integers(archive) if name is None else pick(archive, name, "draft")
+    place = f"{archive.source}, {tensor.name}"
+    return lengths_of([(value, 1) for value in read_integers(tensor, place)], place)
+
+
+def _only_integers(archive: Archive) -> Tensor:
+    whole = [t for t in archive.tensors.values() if t.element.numbers is None]
+    if len(whole) == 1:
+        return whole[0]
+    return next(
+        (t for name in LENGTH_NAMES if (t := archive.tensors.get(name)) is not None),
+        None,
+    ) or pick(archive, "draft_lengths", "draft")

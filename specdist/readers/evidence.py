@@ -1,0 +1,122 @@
+"""What a few rows say about kind, stage and number format; the rest is the user's to say.
+
+Decided only where the rows leave no doubt: sums or log-sum-exps near their normalised value, or
+values that no probability and no log-probability can have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specdist.errors import CaptureError
+from specdist.model.row import Kind, NumberFormat
+from specdist.readers.axes import RowTable
+from specdist.readers.row_blocks import read_rows
+from specdist.readers.row_values import widened
+from specdist.readers.storage import Handles
+
+SAMPLE = 4
+_SUM_SLACK = {NumberFormat.BFLOAT16: 2.0**-7}
+_LOG_SLACK = {NumberFormat.BFLOAT16: 0.07, NumberFormat.FLOAT16: 0.01}
+_SLACK = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Findings from the sampled rows. ``kind`` is None when they leave it open.
+
+    ``mask`` is the -inf pattern of the first sampled row, ``masks_vary`` whether another sampled
+    row has a different one.
+    """
+
+    kind: Kind | None
+    reason: str
+    mask: NDArray[np.bool_] | None
+    masks_vary: bool
+    grid: str
+
+
+def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -> Evidence:
+    """Reads up to four rows spread over the table. Raises RowError for numbers no row may hold."""
+    sequential = any(piece.storage.sequential for piece in table.tensor.pieces)
+    count = table.count
+    if count == 0:
+        return Evidence(kind, "there are no rows", None, False, "")
+    step = 1 if sequential else max(1, (count - 1) // (SAMPLE - 1))
+    rows = sorted(
+        {min(count - 1, k * step) for k in range(SAMPLE)} | {0 if sequential else count - 1}
+    )
+    kinds: list[tuple[Kind | None, str]] = []
+    masks: list[NDArray[np.bool_]] = []
+    grids: list[str] = []
+    with Handles() as handles:
+        for found in read_rows(table, handles, numbers, kind, rows):
+            values = widened(found.array[None, :], numbers)[0]
+            masks.append(np.isneginf(values))
+            grids.append(_grid(found.array, numbers))
+            if kind is None and not masks[-1].all():
+                kinds.append(_kind_of(values, numbers))
+    varying = any(not np.array_equal(mask, masks[0]) for mask in masks)
+    decided, reason = (kind, "as told") if kind is not None else _agreed(kinds)
+    return Evidence(decided, reason, masks[0], varying, _common(grids))
+
+
+def kind_or_error(evidence: Evidence, place: str) -> Kind:
+    """The decided kind. Raises CaptureError that asks for ``--kind``, with the evidence."""
+    if evidence.kind is not None:
+        return evidence.kind
+    raise CaptureError(
+        f"logits, log-probabilities or probabilities? {evidence.reason}",
+        place=place,
+        expected="rows whose kind is beyond doubt",
+        advice="pass --kind logits, --kind logprobs or --kind probabilities",
+    )
+
+
+def _kind_of(values: NDArray[np.float64], numbers: NumberFormat) -> tuple[Kind | None, str]:
+    finite = values[np.isfinite(values)]
+    low, high = float(finite.min()), float(finite.max())
+    if high > 1 or (low < 0 < high):
+        return Kind.LOGITS, f"values from {low:.4g} to {high:.4g}"
+    if high > 0 or low == high == 0:
+        total = float(finite.sum())
+        if len(finite) == len(values) and abs(total - 1) <= _SUM_SLACK.get(numbers, _SLACK):
+            return Kind.PROBABILITIES, f"values in [0, 1] with sum {total:.6g}"
+        return None, f"values from {low:.4g} to {high:.4g} with sum {total:.6g}"
+    excess = high + float(np.log(np.exp(finite - high).sum()))
+    slack = _LOG_SLACK.get(numbers, _SLACK)
+    if abs(excess) <= slack:
+        return Kind.LOGPROBS, f"all <= 0 with log-sum-exp {excess:.3g}"
+    if excess > 4 * slack:
+        return Kind.LOGITS, f"all <= 0 with log-sum-exp {excess:.4g}, above 0"
+    return None, f"all <= 0 with log-sum-exp {excess:.4g}: a cut row, or shifted logits"
+
+
+def _agreed(kinds: list[tuple[Kind | None, str]]) -> tuple[Kind | None, str]:
+    if not kinds:
+        return None, "every row looked at is masked"
+    first, reason = kinds[0]
+    for kind, other in kinds[1:]:
+        if kind is not first:
+            return None, f"one row has {reason}, another {other}"
+    return first, reason
+
+
+def _grid(array: NDArray[Any], numbers: NumberFormat) -> str:
+    """The narrowest 16-bit format that holds every value of a float32 row, or nothing."""
+    if numbers is not NumberFormat.FLOAT32:
+        return ""
+    bits = array.view(np.uint32)
+    if not (bits & 0xFFFF).any():
+        return "bfloat16"
+    if not (bits & 0x1FFF).any() and float(np.abs(array[np.isfinite(array)]).max()) <= 65504:
+        return "float16"
+    return ""
+
+
+def _common(grids: list[str]) -> str:
+    return grids[0] if grids and all(grid == grids[0] for grid in grids) else ""

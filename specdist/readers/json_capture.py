@@ -1,0 +1,244 @@
+"""Captures written as one JSON document (``specdist.capture/1``), in full or in short form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from specdist.errors import CaptureError, NotACaptureError
+from specdist.model.capture import Capture, Step, Vocab
+from specdist.model.options import ProcessingOptions
+from specdist.model.row import Kind, NumberFormat, Stage
+from specdist.model.settings import ReadingSettings
+from specdist.readers.json_numbers import type_name
+from specdist.readers.json_rows import RowReading
+from specdist.readers.json_settings import merged, read_settings, unknown_key
+from specdist.readers.json_steps import POSITION_KEYS, STEP_KEYS, StepReading, read_step
+from specdist.readers.naming import nearest, shorten
+
+SCHEMA = "specdist.capture/1"
+HEADER_KEYS = ("schema", "numbers", "kind", "stage", "vocab", "vocab_size", "settings")
+
+Word = TypeVar("Word", Kind, Stage, NumberFormat)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a document says about all its steps; None where it is silent."""
+
+    numbers: NumberFormat | None = None
+    kind: Kind | None = None
+    stage: Stage | None = None
+    vocab: Vocab | None = None
+    vocab_size: int | None = None
+    options: ProcessingOptions = field(default_factory=ProcessingOptions)
+
+
+def looks_like_capture(value: Any) -> bool:
+    """Whether a JSON document means to be a capture: by its schema, or by rows where rows go."""
+    if not isinstance(value, dict):
+        return False
+    schema = value.get("schema")
+    if isinstance(schema, str):
+        return schema.startswith("specdist.capture")
+    if any(isinstance(value.get(key), list | dict) for key in ("target", "draft")):
+        return True
+    if isinstance(value.get("positions"), list) and value["positions"]:
+        return isinstance(value["positions"][0], dict)
+    steps = value.get("steps")
+    keys = {"positions", "target", "draft"}
+    return isinstance(steps, list) and any(
+        isinstance(step, dict) and keys & set(step) for step in steps[:1]
+    )
+
+
+def not_a_capture(value: Any, name: str) -> NotACaptureError:
+    """The error for JSON that is something else."""
+    if isinstance(value, dict) and isinstance(schema := value.get("schema"), str):
+        return NotACaptureError(
+            f"this JSON says it is {shorten(schema)!r}",
+            place=name,
+            expected=f'"schema": "{SCHEMA}"',
+        )
+    if isinstance(value, dict):
+        keys = ("steps", "positions", "target", "draft")
+        hints = [nearest(k, keys) for k in value if nearest(k, keys).startswith("did")]
+        return NotACaptureError(
+            "this JSON object is not a capture",
+            place=name,
+            expected="the key steps, or target and draft",
+            advice=hints[0] if hints else "see `specdist config --schema capture`",
+        )
+    return NotACaptureError(
+        f"this JSON document is {type_name(value)}",
+        place=name,
+        expected="an object with steps, or with target and draft",
+    )
+
+
+def read_document(
+    value: Any,
+    name: str,
+    reading: ReadingSettings,
+    vocab: Vocab | None,
+    only: Literal["target", "draft"] | None = None,
+) -> Capture:
+    """The capture in a parsed document, or ``only`` one side of it.
+
+    Raises CaptureError, NotACaptureError or RowError.
+    """
+    if not looks_like_capture(value):
+        raise not_a_capture(value, name)
+    header = read_header(value, name, Header())
+    steps = tuple(read_steps(value, name, step_reading(header, name, reading, vocab, only)))
+    return Capture(
+        source=name,
+        reader="json",
+        steps=lambda: iter(steps),
+        facts=header_facts(header, reading, steps),
+        step_count=len(steps),
+        vocab=vocab or header.vocab,
+    )
+
+
+def read_header(document: dict[str, Any], name: str, base: Header) -> Header:
+    """The header members of a document over those of ``base``. Raises CaptureError."""
+    schema = document.get("schema", SCHEMA)
+    if schema != SCHEMA:
+        shown = shorten(schema) if isinstance(schema, str) else type_name(schema)
+        raise CaptureError(
+            f"unknown capture schema {shown}", place=f"{name}, schema", expected=f'"{SCHEMA}"'
+        )
+    settings = document.get("settings")
+    texts = document.get("vocab")
+    size = document.get("vocab_size")
+    if size is not None and (type(size) is not int or size < 1):
+        raise CaptureError(
+            "vocab_size is not a size", place=f"{name}, vocab_size", expected="a number above 0"
+        )
+    vocab = base.vocab if texts is None else _vocab(texts, name)
+    if vocab is not None and size not in (None, len(vocab.texts)):
+        raise CaptureError(
+            f"vocab has {len(vocab.texts)} texts, vocab_size is {size}",
+            place=f"{name}, vocab_size",
+        )
+    return Header(
+        _word(NumberFormat, document, "numbers", name) or base.numbers,
+        _word(Kind, document, "kind", name) or base.kind,
+        _word(Stage, document, "stage", name) or base.stage,
+        vocab,
+        size or base.vocab_size,
+        base.options
+        if settings is None
+        else merged(base.options, read_settings(settings, "settings", name)),
+    )
+
+
+def read_steps(
+    document: dict[str, Any], name: str, reading: StepReading, first: int = 0
+) -> list[Step]:
+    """The steps of a document, or its one step in short form. Raises CaptureError."""
+    if "steps" not in document:
+        return [read_step(document, "", first, reading, HEADER_KEYS)]
+    for key in document:
+        if key not in (*HEADER_KEYS, "steps"):
+            known = (*HEADER_KEYS, "steps")
+            error = unknown_key(key, "", name, known)
+            if key in STEP_KEYS or key in POSITION_KEYS:
+                error.advice = f"{key} belongs inside one of the steps"
+            raise error
+    steps = document["steps"]
+    if not isinstance(steps, list):
+        raise CaptureError(
+            f"steps cannot be {type_name(steps)}", place=f"{name}, steps", expected="a list"
+        )
+    return [read_step(step, f"steps[{i}]", first + i, reading) for i, step in enumerate(steps)]
+
+
+def step_reading(
+    header: Header,
+    name: str,
+    reading: ReadingSettings,
+    vocab: Vocab | None,
+    only: Literal["target", "draft"] | None = None,
+) -> StepReading:
+    """How steps are read: the command line over the header, the format's defaults below both."""
+    own = header.vocab
+    size = len(own.texts) if own is not None else header.vocab_size
+    if None not in (size, reading.vocab_size) and size != reading.vocab_size:
+        raise CaptureError(
+            f"the capture has a vocabulary of {size} tokens, --vocab-size says "
+            f"{reading.vocab_size}",
+            place=name,
+        )
+    rows = RowReading(
+        name,
+        reading.kind or header.kind or Kind.PROBABILITIES,
+        reading.stage or header.stage or Stage.RAW,
+        reading.numbers or header.numbers or NumberFormat.DECIMAL,
+        _ids_by_text(own),
+    )
+    return StepReading(rows, size or reading.vocab_size, header.options, vocab or own, (), only)
+
+
+def header_facts(
+    header: Header, reading: ReadingSettings, steps: tuple[Step, ...]
+) -> tuple[tuple[str, str], ...]:
+    """What ``inspect`` prints."""
+    facts = [("reader", "json"), ("steps", str(len(steps)))]
+    facts += words_facts(header, reading)
+    if steps:
+        facts.append(("positions", str(sum(len(step.positions) for step in steps))))
+        facts.append(("vocabulary size", str(steps[0].positions[0].target.size)))
+    return tuple(facts)
+
+
+def words_facts(header: Header, reading: ReadingSettings) -> list[tuple[str, str]]:
+    """Kind, stage and numbers, each with where it comes from."""
+    return [
+        _fact("kind", reading.kind, header.kind, Kind.PROBABILITIES),
+        _fact("stage", reading.stage, header.stage, Stage.RAW),
+        _fact("numbers", reading.numbers, header.numbers, NumberFormat.DECIMAL),
+    ]
+
+
+def _fact(name: str, given: Word | None, stated: Word | None, default: Word) -> tuple[str, str]:
+    if given is None:
+        return name, stated.value if stated is not None else f"{default.value} (default)"
+    said = f"; the capture says {stated.value}" if stated not in (None, given) else ""
+    return name, f"{given.value} (command line{said})"
+
+
+def _word(words: type[Word], document: dict[str, Any], key: str, name: str) -> Word | None:
+    value = document.get(key)
+    if value is None and key not in document:
+        return None
+    if isinstance(value, str) and value in [word.value for word in words]:
+        return words(value)
+    shown = repr(shorten(value)) if isinstance(value, str) else type_name(value)
+    raise CaptureError(
+        f"{key} cannot be {shown}",
+        place=f"{name}, {key}",
+        expected=", ".join(word.value for word in words),
+    )
+
+
+def _vocab(value: Any, name: str) -> Vocab:
+    if not isinstance(value, list) or not value:
+        raise CaptureError(
+            "vocab is not a list of texts", place=f"{name}, vocab", expected='["A", "B", "C"]'
+        )
+    for index, text in enumerate(value):
+        if type(text) is not str:
+            raise CaptureError(
+                f"a token text cannot be {type_name(text)}", place=f"{name}, vocab[{index}]"
+            )
+    return Vocab(tuple(value))
+
+
+def _ids_by_text(vocab: Vocab | None) -> dict[str, int | None]:
+    """Token ids by text; None where several tokens share a text."""
+    ids: dict[str, int | None] = {}
+    for index, text in enumerate(vocab.texts if vocab else ()):
+        ids[text] = None if text in ids else index
+    return ids

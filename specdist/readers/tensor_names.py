@@ -1,0 +1,113 @@
+"""Which tensor of an archive is the target's, the draft's, or a sidecar beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from specdist.errors import CaptureError, NotACaptureError
+from specdist.readers.naming import listing, nearest, shorten
+from specdist.readers.tensor import Archive, Tensor
+
+_WORDS = ("", "_logits", "_probs", "_probabilities", "_logprobs", "_log_probs", "_scores", "_rows")
+_SIDES = {"target": ("target", "p"), "draft": ("draft", "q")}
+
+CONTEXT_NAMES = ("context", "input_ids", "token_ids", "tokens", "sequences")
+LENGTH_NAMES = ("draft_lengths", "draft_len", "draft_lens", "num_draft_tokens")
+DRAFTED_NAMES = ("draft_tokens", "draft_token_ids", "draft_ids", "drafted")
+POSITION_NAMES = ("positions", "position_ids")
+HASH_NAMES = ("context_hash", "context_sha256")
+
+
+def known_pairs() -> tuple[tuple[str, str], ...]:
+    """Pairs of names under which an archive holds both sides."""
+    pairs = [
+        (f"{target}{word}", f"{draft}{word}")
+        for target, draft in zip(_SIDES["target"], _SIDES["draft"], strict=True)
+        for word in _WORDS
+    ]
+    return tuple(pairs)
+
+
+def both_sides(archive: Archive) -> tuple[Tensor, Tensor]:
+    """Target and draft of an archive that is a capture by itself.
+
+    Raises NotACaptureError when it holds no known pair, CaptureError when it holds several.
+    """
+    by_name = _plain_names(archive)
+    found = [pair for pair in known_pairs() if pair[0] in by_name and pair[1] in by_name]
+    if not found:
+        raise NotACaptureError(
+            "this file holds one side, or sides under unknown names: "
+            f"{listing(list(archive.tensors))}",
+            place=archive.source,
+            expected="tensors named target and draft (or target_logits and draft_logits)",
+            advice="pass the two sides as --target FILE[::NAME] and --draft FILE[::NAME]",
+        )
+    if len(found) > 1:
+        raise CaptureError(
+            f"this file holds several pairs: {listing([t for t, _ in found])}",
+            place=archive.source,
+            expected="one target and one draft",
+            advice="pass them as --target FILE::NAME and --draft FILE::NAME",
+        )
+    return by_name[found[0][0]], by_name[found[0][1]]
+
+
+def pick(archive: Archive, name: str | None, side: str) -> Tensor:
+    """The tensor of ``FILE::NAME``, or the only one that can be meant. Raises CaptureError."""
+    if name is not None:
+        return _named(archive, name)
+    rows = {
+        name: tensor
+        for name, tensor in archive.tensors.items()
+        if tensor.shape and (tensor.element.numbers is not None or len(archive.tensors) == 1)
+    }
+    if len(rows) == 1:
+        return next(iter(rows.values()))
+    plain = {key: tensor for key, tensor in _plain_names(archive).items() if tensor.name in rows}
+    known = {f"{start}{word}" for start in _SIDES[side] for word in _WORDS}
+    fitting = [tensor for key, tensor in plain.items() if key in known]
+    if len(fitting) == 1:
+        return fitting[0]
+    raise CaptureError(
+        f"this file holds {len(rows)} tensors that could be rows: {listing(list(rows))}"
+        if rows
+        else "this file holds no floating point tensor",
+        place=archive.source,
+        expected=f"one tensor for the {side} rows",
+        advice=f"name it: --{side} {archive.source}::{next(iter(rows), 'NAME')}",
+    )
+
+
+def sidecar(archive: Archive, names: tuple[str, ...], side: str = "") -> Tensor | None:
+    """An integer tensor under one of the names, with the side's prefix first."""
+    by_name = _plain_names(archive)
+    prefixed = [f"{side}_{name}" for name in names] if side else []
+    for name in (*prefixed, *names):
+        tensor = by_name.get(name)
+        if tensor is not None and tensor.element.numbers is None:
+            return tensor
+    return None
+
+
+def _named(archive: Archive, name: str) -> Tensor:
+    if name in archive.tensors:
+        return archive.tensors[name]
+    if name in archive.refused:
+        raise CaptureError(archive.refused[name], place=f"{archive.source}, {shorten(name)}")
+    names = [*archive.tensors, *archive.refused]
+    raise CaptureError(
+        f"there is no tensor {shorten(name)!r}; the file holds {listing(names)}",
+        place=archive.source,
+        advice=nearest(name, names) if len(names) > 12 else _close(name, names),
+    )
+
+
+def _close(name: str, names: list[str]) -> str:
+    advice = nearest(name, names)
+    return advice if advice.startswith("did you mean") else ""
+
+
+def _plain_names(archive: Archive) -> Mapping[str, Tensor]:
+    """Tensors by name, with the dots of nested containers read as underscores."""
+    return {name.replace(".", "_"): tensor for name, tensor in archive.tensors.items()}
