@@ -176,12 +176,40 @@ def test_an_unreachable_residual_is_printed_as_such() -> None:
     assert "unreachable" not in PASS
 
 
-def test_only_a_pass_says_ok() -> None:
-    passed = {Verdict.EQUAL, Verdict.WITHIN_TOLERANCE}
-    for verdict in Verdict:
-        text = render(replace(samples.passing(), verdict=verdict), View())
-        assert ("\nok:" in text) is (verdict in passed)
-        assert "\n1 step checked: " in text
+@pytest.mark.parametrize(
+    ("verdict", "counts", "claim"),
+    [
+        (Verdict.EQUAL, {}, "output equals the reference exactly"),
+        (
+            Verdict.WITHIN_TOLERANCE,
+            {"equal": 2, "within_tolerance": 1},
+            "output is within the declared tolerance",
+        ),
+        (
+            Verdict.DIFFERENT,
+            {"equal": 2, "different": 1, "allowed": 1},
+            "every difference was allowed",
+        ),
+        (Verdict.DIFFERENT, {"equal": 2, "different": 1}, None),
+        (Verdict.DIFFERENT, {"equal": 1, "different": 2, "allowed": 1}, None),
+        (Verdict.UNDECIDED, {"equal": 2, "undecided": 1}, None),
+    ],
+)
+def test_only_a_pass_says_ok(verdict: Verdict, counts: dict[str, int], claim: str | None) -> None:
+    text = render(replace(samples.counted(**counts), verdict=verdict), View())
+    assert ("\nok:" in text) is (claim is not None)
+    assert claim is None or f"\nok: {claim}" in text
+    assert "\n3 steps checked: " in text
+
+
+def test_a_tolerated_difference_is_not_called_an_error() -> None:
+    where = replace(samples.FAILING, verdict=Verdict.WITHIN_TOLERANCE)
+    report = samples.report(where, samples.FINDING)
+    summary = replace(report.summary, different=0, within_tolerance=1)
+    text = render(replace(report, summary=summary), View())
+    assert text.startswith("tolerated[output-mismatch]: ")
+    assert "error[" not in text
+    assert "\nok: output is within the declared tolerance" in text
 
 
 @pytest.mark.parametrize(
@@ -216,7 +244,7 @@ def test_long_token_texts_are_cut_and_wide_ones_aligned() -> None:
         ("1", "1"),
         ("0", "0"),
         ("1/9999", "1/9999 = 0.0001"),
-        ("1/10001", "9.999e-05"),
+        ("1/10001", "9.99900e-05"),
     ],
 )
 def test_short_fractions_keep_their_exact_form(value: str, shown: str) -> None:

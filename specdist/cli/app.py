@@ -63,18 +63,20 @@ def run(arguments: Sequence[str]) -> int:
     try:
         answer: Any = app(list(arguments), prog_name="specdist", standalone_mode=False)
     except USAGE_ERROR as error:
-        raise usage_error(error) from None
+        raise usage_error(error, arguments) from None
     return answer or 0
 
 
-def usage_error(error: Any) -> SettingsError:
+def usage_error(error: Any, arguments: Sequence[str]) -> SettingsError:
     """Typer's complaint in the form of our own: lower case, with the nearest names."""
-    context = getattr(error, "ctx", None)
-    where = context.command_path if context is not None else "specdist"
-    text = error.format_message().strip().rstrip(".")
-    advice = f"{where} --help"
+    names = {command.name for command in app.registered_commands}
+    command = f"{arguments[0]} " if arguments and arguments[0] in names else ""
+    text, _, guess = error.format_message().strip().rstrip(".").partition(" Did you mean ")
     if getattr(error, "possibilities", None):
-        text = error.message
-        names = sorted(error.possibilities)
-        advice = f"did you mean {' or '.join(names)}?"
-    return SettingsError(text[:1].lower() + text[1:], place="command line", advice=advice)
+        text, guess = error.message, " or ".join(sorted(error.possibilities)) + "?"
+    text = text.rstrip(".")
+    return SettingsError(
+        text[:1].lower() + text[1:],
+        place="command line",
+        advice=f"did you mean {guess}" if guess else f"specdist {command}--help",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from specdist.model.report import Report
+from specdist.model.verdict import Verdict
 
 
 class ExitCode(IntEnum):
@@ -38,7 +39,7 @@ def exit_code(report: Report) -> ExitCode:
         return ExitCode.NOT_STARTED
     if counts.different > counts.allowed or report.floors_missed or unreadable:
         return ExitCode.FAILED
-    if counts.undecided:
+    if counts.undecided or report.verdict is Verdict.UNDECIDED:
         return ExitCode.UNDECIDED
     if not counts.steps:
         return ExitCode.NOTHING_CHECKED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 
 from specdist.cli import console
 from specdist.cli.exit_codes import ExitCode, exit_code, forgiven
@@ -11,7 +12,8 @@ from specdist.cli.progress import Meter
 from specdist.cli.settings import Effective, OutputSettings
 from specdist.errors import CaptureError, SpecdistError
 from specdist.model.capture import Capture, Unreadable
-from specdist.model.report import Report
+from specdist.model.report import Report, StepResult
+from specdist.model.verdict import Verdict
 from specdist.reports.error_text import render_error
 
 
@@ -46,11 +48,14 @@ def run(captures: Iterable[Capture | Unreadable], chosen: Effective) -> ExitCode
 
 
 def _checked(captures: Iterable[Capture | Unreadable], chosen: Effective) -> Report:
+    """The report, with the steps that its form is going to print."""
     from specdist.verify.run import check
 
     lines = chosen.output.format == "jsonl"
+    shown = {name: value for name, (value, _) in chosen.shown.items() if value is not None}
+    listed = Listed(chosen.output)
     with Meter(chosen.output.progress and not lines) as meter:
-        running = check(meter.watch(captures), chosen.settings)
+        running = check(meter.watch(captures), chosen.settings, shown=shown, retain=False)
         for step in running.results():
             meter.step()
             if lines:
@@ -58,7 +63,31 @@ def _checked(captures: Iterable[Capture | Unreadable], chosen: Effective) -> Rep
 
                 console.out(step_line(step, chosen.output.exact))
                 sys.stdout.flush()
-        return running.report()
+            else:
+                listed.add(step)
+        return replace(running.report(), steps=tuple(listed.steps))
+
+
+class Listed:
+    """Finished steps for the report. The text report shows the token tables of a few steps only;
+    the others are kept without them, so that memory hardly grows with the capture."""
+
+    def __init__(self, output: OutputSettings) -> None:
+        self.steps: list[StepResult] = []
+        self._whole = output.format == "json" or output.verbose
+        self._left = dict.fromkeys(Verdict, max(output.show, 3))
+
+    def add(self, step: StepResult) -> None:
+        """Takes one finished step."""
+        self._left[step.verdict] -= 1
+        whole = self._whole or self._left[step.verdict] >= 0
+        self.steps.append(step if whole else _without_tokens(step))
+
+
+def _without_tokens(step: StepResult) -> StepResult:
+    positions = tuple(replace(position, tokens=()) for position in step.positions)
+    bonus = None if step.bonus is None else replace(step.bonus, tokens=())
+    return replace(step, positions=positions, bonus=bonus)
 
 
 def _not_started(report: Report, output: OutputSettings) -> SpecdistError:
@@ -79,7 +108,9 @@ def _not_started(report: Report, output: OutputSettings) -> SpecdistError:
 
 def _error(item: Unreadable) -> CaptureError:
     place = item.place or item.source
-    return CaptureError(item.message, place=place, expected=item.expected, advice=item.advice)
+    error = CaptureError(item.message, place=place, expected=item.expected, advice=item.advice)
+    error.ident = item.ident
+    return error
 
 
 def _rendered(report: Report, output: OutputSettings) -> str:

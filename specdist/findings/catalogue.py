@@ -33,7 +33,7 @@ CATALOGUE: tuple[Entry, ...] = (
         "error",
         "test and residual agree with each other, not with the reference",
     ),
-    Entry("bonus-mismatch", "error", "the bonus token is drawn from another distribution"),
+    Entry("bonus-mismatch", "error", "the bonus token follows another law", raised=True),
     Entry("rule-mismatch", "error", "the decisions follow another acceptance rule"),
     Entry("support-hole", "error", "a token of the reference can never be emitted", raised=True),
     Entry("impossible-token", "error", "mass on a token that the reference forbids", raised=True),

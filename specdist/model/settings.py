@@ -36,7 +36,6 @@ class CheckSettings:
     normalise: bool = False
     history: tuple[int, ...] | None = None
     prompt_length: int | None = None
-    prompt_length: int | None = None
     zero_draft: str = "error"
     symbolic: bool = False
     show: int = 10

@@ -67,10 +67,13 @@ def decimal(figure: Figure, digits: int = 6) -> str:
     exact, approx = figure.exact, figure.approx
     if exact is not None and approx == 0.0 and exact != 0:
         return f"{'-' if exact < 0 else ''}1e{_exponent(abs(exact))}"
-    text = f"{approx:.{digits}g}"
+    text = f"{approx:#.{digits}g}"
     gap = 1 - abs(Fraction(approx) if exact is None else exact)
-    if text not in ("1", "-1") or gap == 0:
+    if approx == 0 or gap == 0:
+        return f"{approx:g}"
+    if abs(float(text)) != 1:
         return text
+    text = f"{float(text):g}"
     size = f"{float(abs(gap)):.1g}" if float(abs(gap)) else f"1e{_exponent(abs(gap))}"
     return f"{text} {'-' if gap > 0 else '+'} {size}"
 

@@ -14,6 +14,7 @@ from specdist.model.report import (
     StepResult,
     TokenLine,
 )
+from specdist.model.verdict import Verdict
 from specdist.reports import layout
 from specdist.reports.figure_text import signed_decimal
 from specdist.reports.view import View, place, plural
@@ -40,7 +41,7 @@ _STYLES = {"error": "bad", "warning": "warn", "note": "name"}
 
 def block(step: StepResult, finding: Finding, view: View) -> list[str]:
     """The whole lesson of one finding about one step."""
-    lines = [headline(finding, view)]
+    lines = [headline(finding, view, verdict_of(step, finding))]
     lines += layout.wrap(place(step, finding.position), "  --> ", "      ")
     subject = _subject(step, finding)
     if subject is not None:
@@ -53,17 +54,28 @@ def block(step: StepResult, finding: Finding, view: View) -> list[str]:
     return lines
 
 
-def headline(finding: Finding, view: View) -> str:
+def headline(finding: Finding, view: View, verdict: Verdict | None = None) -> str:
     """``error[output-mismatch]: output differs from the reference``."""
-    start, style = label(finding)
+    start, style = label(finding, verdict)
     first, *rest = layout.wrap(f"{start} {finding.message}", "", "    ")
     return "\n".join([view.paint(style, start) + first[len(start) :], *rest])
 
 
-def label(finding: Finding) -> tuple[str, str]:
-    """``error[IDENT]:`` and its style; ``allowed[IDENT]:`` for what the user allowed."""
-    word = "allowed" if finding.allowed else finding.severity.value
-    return f"{word}[{finding.ident}]:", "name" if finding.allowed else _STYLES[word]
+def label(finding: Finding, verdict: Verdict | None) -> tuple[str, str]:
+    """``error[IDENT]:`` and its style; ``allowed[IDENT]:`` for what the user allowed, and
+    ``tolerated[IDENT]:`` for a difference within the tolerance that the user declared."""
+    word, style = finding.severity.value, _STYLES[finding.severity.value]
+    if finding.allowed:
+        word, style = "allowed", "name"
+    elif word == "error" and verdict is Verdict.WITHIN_TOLERANCE:
+        word, style = "tolerated", "name"
+    return f"{word}[{finding.ident}]:", style
+
+
+def verdict_of(step: StepResult, finding: Finding) -> Verdict:
+    """The verdict of what the finding is about: a position, the bonus row, or the whole step."""
+    subject = _subject(step, finding)
+    return step.verdict if subject is None else subject.verdict
 
 
 def _subject(step: StepResult, finding: Finding) -> PositionResult | BonusResult | None:

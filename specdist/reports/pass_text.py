@@ -95,7 +95,8 @@ def verdict_lines(report: Report, view: View, passed: bool) -> list[str]:
     lines = [f"{label} {_claim(report)}"]
     summary = report.summary
     if summary.acceptance_rate is not None:
-        rate = view.numerals.rate(summary.acceptance_rate)
+        only = report.steps[0].positions if summary.positions == 1 else ()
+        rate = view.numerals.rate(only[0].acceptance_rate if only else summary.acceptance_rate)
         mean = f", mean over {summary.positions} positions" if summary.positions > 1 else ""
         rules = ", ".join(dict.fromkeys(rule_title(step.rule) for step in report.steps))
         lines += _joined(f"rule {rules}", f"acceptance rate {rate}{mean}")

@@ -23,11 +23,14 @@ def render(report: Report, view: View) -> str:
     notes = [pair for pair in located if pair[1].severity is Severity.NOTE]
     if view.quiet:
         lines = [_one_line(step, finding, view) for step, finding in loud]
+        lines += [finding_text.headline(finding, view) for finding in report.findings]
+        lines += [unreadable_lines(item, view)[0] for item in report.unreadable]
         return "\n".join([*lines, *summary(report)]) + "\n"
     lines = _failures(loud, view)
     lines += _run_findings(report, view)
     if not loud or view.verbose:
-        lines += _passes(report, view, compared=not loud)
+        lines += _passes(report, view)
+    lines += _proven(report, view)
     lines += _notes(notes, view)
     lines += _skipped(report.not_captures)
     return "\n".join([*lines, *summary(report), *_scope(report.scope)]) + "\n"
@@ -49,7 +52,7 @@ def _failures(loud: Sequence[Located], view: View) -> list[str]:
 
 
 def _one_line(step: StepResult, finding: Finding, view: View) -> str:
-    label, style = finding_text.label(finding)
+    label, style = finding_text.label(finding, finding_text.verdict_of(step, finding))
     return f"{view.paint(style, label)} {place(step, finding.position)}"
 
 
@@ -70,7 +73,7 @@ def _run_findings(report: Report, view: View) -> list[str]:
 
 def unreadable_lines(unreadable: Unreadable, view: View) -> list[str]:
     """A file that could not be read, in the shape of an error."""
-    start = "error[unreadable-capture]:"
+    start = f"error[{unreadable.ident}]:"
     first, *rest = layout.wrap(f"{start} {unreadable.message}", "", "    ")
     lines = [view.paint("bad", start) + first[len(start) :], *rest]
     lines += layout.wrap(unreadable.place or unreadable.source, "  --> ", "      ")
@@ -81,18 +84,22 @@ def unreadable_lines(unreadable: Unreadable, view: View) -> list[str]:
     return lines
 
 
-def _passes(report: Report, view: View, compared: bool) -> list[str]:
+def _passes(report: Report, view: View) -> list[str]:
     if not report.steps:
         return []
-    lines = pass_text.header(report)
     body = pass_text.tables(report, view)
-    if body:
-        lines += ["", *body]
-    lines.append("")
-    if compared and report.verdict in (Verdict.EQUAL, Verdict.WITHIN_TOLERANCE):
-        failed = report.floors_missed or any(item.counts for item in report.unreadable)
-        lines += pass_text.verdict_lines(report, view, passed=not failed)
-    return lines
+    return [*pass_text.header(report), *(["", *body] if body else []), ""]
+
+
+def _proven(report: Report, view: View) -> list[str]:
+    """The claim of a run without a counter-example; nothing when there is one, or doubt."""
+    counts = report.summary
+    if not report.steps or report.verdict is Verdict.UNDECIDED or counts.undecided:
+        return []
+    if counts.different > counts.allowed:
+        return []
+    failed = report.floors_missed or any(item.counts for item in report.unreadable)
+    return pass_text.verdict_lines(report, view, passed=not failed)
 
 
 def _notes(notes: Sequence[Located], view: View) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from specdist.model.figure import Figure
@@ -9,6 +10,9 @@ from specdist.model.report import Report, StepResult
 from specdist.reports.figure_text import Numerals
 from specdist.reports.style import PLAIN, Paint
 from specdist.rules.registry import RULES
+
+
+_ELEMENT = re.compile(r", steps\[\d+\]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
 def place(step: StepResult, position: int | None) -> str:
     """``FILE, step 0, position 1``."""
     inner = "" if position is None else ", bonus row" if position < 0 else f", position {position}"
-    return f"{step.source}, step {step.id}{inner}"
+    file = _ELEMENT.sub("", step.source)
+    return f"{file}, step {step.id}{inner}"
 
 
 def is_zero(figure: Figure) -> bool:

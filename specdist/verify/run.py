@@ -93,7 +93,7 @@ class Run:
             not_captures=tuple(item.source for item in self.unreadable if not item.counts),
             scope=SCOPE,
             filtered_out=self.filtered_out,
-            floors_missed=tuple(finding.message for finding in missed),
+            floors_missed=tuple(finding.message for finding in missed if not finding.allowed),
             sources=tuple(self.sources),
         )
 
