@@ -17,6 +17,8 @@ from specdist.readers.naming import nearest, shape_text
 from specdist.readers.storage import Storage
 from specdist.readers.tensor import Tensor
 
+VOCAB_LIMIT = 1 << 24
+
 AXES = ("batch", "beam", "time", "vocab")
 """Canonical order: rows are counted with time running fastest."""
 
@@ -96,6 +98,12 @@ def row_table(
     vocab = names.pop("vocab")
     if shape[vocab] == 0:
         raise RowError("the rows are empty", place=place, expected="one number a token")
+    if shape[vocab] > VOCAB_LIMIT:
+        raise CaptureError(
+            f"a row of {shape[vocab]} numbers",
+            place=place,
+            expected=f"at most {VOCAB_LIMIT} tokens",
+        )
     _check_vocab(shape, vocab, vocab_size, place)
     order = tuple(names[name] for name in AXES if name in names)
     rest = tuple(i for i in range(len(shape)) if i != vocab and i not in order)

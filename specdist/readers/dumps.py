@@ -21,22 +21,22 @@ from specdist.readers.tensor_names import LENGTH_NAMES, both_sides, pick
 Dump = tuple[LocalFile, Format, str | None]
 
 
-def open_archive(file: LocalFile, kind: Format) -> Archive:
-    """The tensors of an array file. Raises CaptureError."""
+def open_archive(file: LocalFile, kind: Format, forced: bool = False) -> Archive:
+    """The tensors of an array file. Raises CaptureError; ``forced``: ``--reader`` named it."""
     if kind is Format.NPY:
         return read_npy(file)
     if kind is Format.SAFETENSORS:
         return read_safetensors(file)
     from specdist.readers.zip_archive import read_zip
 
-    return read_zip(file, kind)
+    return read_zip(file, forced, kind)
 
 
 def open_dump(
     file: LocalFile, kind: Format, reading: ReadingSettings, vocab: Vocab | None
 ) -> Capture:
     """An archive that holds both sides. Raises NotACaptureError when it holds only one."""
-    archive = open_archive(file, kind)
+    archive = open_archive(file, kind, reading.reader is not None)
     ours, theirs = both_sides(archive)
     target = make_side(archive, ours, "target", reading)
     draft = make_side(archive, theirs, "draft", reading)
@@ -47,9 +47,10 @@ def open_dump_pair(
     target: Dump, draft: Dump, reading: ReadingSettings, vocab: Vocab | None
 ) -> Capture:
     """Two dumps, or two tensors of one. Raises SpecdistError."""
-    ours = open_archive(target[0], target[1])
+    forced = reading.reader is not None
+    ours = open_archive(target[0], target[1], forced)
     same = target[0].path.samefile(draft[0].path)
-    theirs = ours if same else open_archive(draft[0], draft[1])
+    theirs = ours if same else open_archive(draft[0], draft[1], forced)
     first, second = pick(ours, target[2], "target"), pick(theirs, draft[2], "draft")
     source = target[0].name if same else f"{target[0].name} + {draft[0].name}"
     return pair_capture(
@@ -65,7 +66,7 @@ def describe_archive(
     file: LocalFile, kind: Format, name: str | None, reading: ReadingSettings
 ) -> tuple[tuple[str, str], ...]:
     """What one file holds, tensor by tensor. Raises SpecdistError."""
-    archive = open_archive(file, kind)
+    archive = open_archive(file, kind, reading.reader is not None)
     facts = [("reader", archive.reader)]
     facts += [(f"tensor {shorten(t.name)}", t.describe()) for t in archive.tensors.values()]
     facts += [(f"tensor {shorten(n)}", f"not read: {why}") for n, why in archive.refused.items()]

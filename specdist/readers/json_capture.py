@@ -109,14 +109,12 @@ def read_header(document: dict[str, Any], name: str, base: Header) -> Header:
         raise CaptureError(
             f"unknown capture schema {shown}", place=f"{name}, schema", expected=f'"{SCHEMA}"'
         )
-    settings = document.get("settings")
-    texts = document.get("vocab")
     size = document.get("vocab_size")
-    if size is not None and (type(size) is not int or size < 1):
+    if "vocab_size" in document and (type(size) is not int or size < 1):
         raise CaptureError(
             "vocab_size is not a size", place=f"{name}, vocab_size", expected="a number above 0"
         )
-    vocab = base.vocab if texts is None else _vocab(texts, name)
+    vocab = _vocab(document["vocab"], name) if "vocab" in document else base.vocab
     if vocab is not None and size not in (None, len(vocab.texts)):
         raise CaptureError(
             f"vocab has {len(vocab.texts)} texts, vocab_size is {size}",
@@ -128,9 +126,9 @@ def read_header(document: dict[str, Any], name: str, base: Header) -> Header:
         _word(Stage, document, "stage", name) or base.stage,
         vocab,
         size or base.vocab_size,
-        base.options
-        if settings is None
-        else merged(base.options, read_settings(settings, "settings", name)),
+        merged(base.options, read_settings(document["settings"], "settings", name))
+        if "settings" in document
+        else base.options,
     )
 
 

@@ -27,6 +27,10 @@ _ENTRY = re.compile(
 )
 
 
+class ObjectArrayError(CaptureError):
+    """An array of pickled objects; inside an .npz the other members can still be read."""
+
+
 def read_npy(file: LocalFile) -> Archive:
     """The one array of a file. Raises CaptureError."""
     storage = FileRange(file.path, file.name, 0, file.size)
@@ -128,7 +132,7 @@ _CODES = {element.code: element for element in BY_NAME.values() if element.name 
 def _element(descr: str, place: str) -> Element:
     order, code = (descr[:1], descr[1:]) if descr[:1] in "<>=|" else ("=", descr)
     if code.startswith("O"):
-        raise CaptureError(
+        raise ObjectArrayError(
             "this array holds pickled Python objects",
             place=place,
             expected="numbers; pickles can run code and are never opened",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -53,7 +53,6 @@ class Archive:
     tensors: Mapping[str, Tensor]
     metadata: Mapping[str, str] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
-    others: Mapping[str, object] = field(default_factory=dict)
 
 
 def contiguous_strides(shape: tuple[int, ...], fortran: bool = False) -> tuple[int, ...]:
@@ -64,3 +63,15 @@ def contiguous_strides(shape: tuple[int, ...], fortran: bool = False) -> tuple[i
         strides.append(step)
         step *= size
     return tuple(strides if fortran else reversed(strides))
+
+
+def stacked(name: str, parts: Sequence[Tensor]) -> Tensor:
+    """Per-step tensors of equal shape as one, with the steps as first axis.
+
+    [B, V] parts make time, batch, vocabulary, and [V] parts time, vocabulary; other parts leave
+    the axes open.
+    """
+    first = parts[0]
+    axes = {1: ("time", "vocab"), 2: ("time", "batch", "vocab")}.get(len(first.shape), ())
+    pieces = tuple(part.pieces[0] for part in parts)
+    return Tensor(name, first.element, (len(parts), *first.shape), pieces, True, axes)

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from specdist.errors import CaptureError
+from specdist.errors import CaptureError, NotACaptureError
 from specdist.readers.content import Format
+from specdist.readers.naming import listing
+from specdist.readers.npz import read_npz
 from specdist.readers.sources import LocalFile
 from specdist.readers.tensor import Archive
+from specdist.readers.torch_zip import read_torch
+from specdist.readers.zip_members import read_members
 
 
-def read_zip(file: LocalFile, kind: Format) -> Archive:
-    raise CaptureError("zip archives are not read yet", place=file.name)
+def read_zip(file: LocalFile, forced: bool, kind: Format) -> Archive:
+    """The tensors of a zip file; its members say which format it is. Raises CaptureError, and
+    NotACaptureError for a zip file that is neither."""
+    members = read_members(file)
+    names = [member.name for member in members]
+    if any(name == "data.pkl" or name.endswith("/data.pkl") for name in names):
+        found = Format.TORCH
+    elif any(name.endswith(".npy") for name in names):
+        found = Format.NPZ
+    else:
+        raise NotACaptureError(
+            f"this zip file is neither .npz nor torch: {listing(names, 4)}",
+            place=file.name,
+            advice="unpack it and pass the files inside",
+        )
+    if forced and found is not kind:
+        raise CaptureError(f"this is {found.value}, not {kind.value}", place=file.name)
+    return read_torch(file.name, members) if found is Format.TORCH else read_npz(file.name, members)
