@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
@@ -21,12 +21,18 @@ from specdist.processing.working_row import Remark
 
 DIGITS = (40, 80, 160, 320)
 _POWER_BITS = 1 << 19
+_DISPLAYED = Fraction(1, 10**30)
+"""Relative error that the threshold computed with 40 digits stays within."""
 Cut = tuple[set[int], tuple[Remark, ...]]
 
 
 class _Entropy(NamedTuple):
-    """Enclosures: ``ln p`` per distinct value, H, and how far off any of them may be."""
+    """Enclosures: ``ln p`` per distinct value, H, and how far off any of them may be.
 
+    Sums of these need ``context``: a plain ``+`` on decimals rounds to 28 digits.
+    """
+
+    context: Context
     logarithms: dict[Fraction, Decimal]
     entropy: Decimal
     error: Decimal
@@ -51,7 +57,7 @@ class _Masses:
             entropy = context.subtract(entropy, context.multiply(mass, logarithms[value]))
         largest = max(abs(logarithm) for logarithm in logarithms.values())
         error = (largest + 1) * (len(values) + 8) * Decimal(10) ** (2 - digits)
-        return _Entropy(logarithms, entropy, error)
+        return _Entropy(context, logarithms, entropy, error)
 
     def exp_minus_twice_entropy_is(self, x: Fraction) -> bool:
         """Whether ``prod p^(2p) = x``, where exact powers of a bearable size can tell."""
@@ -59,10 +65,12 @@ class _Masses:
         longest = max(x.numerator.bit_length(), x.denominator.bit_length(), common.bit_length())
         if 2 * common * longest > _POWER_BITS:
             return False
-        product = Fraction(1)
+        above, below = x.denominator**common, x.numerator**common
         for value, tokens in self.tokens.items():
-            product *= value ** int(2 * common * value * len(tokens))
-        return bool(product == x**common)
+            exponent = int(2 * common * value * len(tokens))
+            above *= value.numerator**exponent
+            below *= value.denominator**exponent
+        return bool(above == below)
 
 
 def typical(masses: Mapping[int, Fraction], bound: Fraction, mass: Fraction, boundary: str) -> Cut:
@@ -90,7 +98,8 @@ def typical(masses: Mapping[int, Fraction], bound: Fraction, mass: Fraction, bou
 
 
 def _shift(enclosed: _Entropy, value: Fraction) -> Decimal:
-    return abs(enclosed.logarithms[value] + enclosed.entropy)
+    context = enclosed.context
+    return context.abs(context.add(enclosed.logarithms[value], enclosed.entropy))
 
 
 def _by_shift(grouped: _Masses) -> tuple[list[list[Fraction]], int]:
@@ -175,7 +184,8 @@ def eta(masses: Mapping[int, Fraction], bound: Fraction, epsilon: Fraction) -> C
     if not others:
         return kept, ()
     nearest = min(others, key=lambda value: abs(value - threshold))
-    if grouped.exp_minus_twice_entropy_is(nearest * nearest / epsilon) and nearest < epsilon:
+    close = nearest < epsilon and abs(nearest - threshold) <= _DISPLAYED * threshold
+    if close and grouped.exp_minus_twice_entropy_is(nearest * nearest / epsilon):
         threshold = nearest
     entropy = Fraction(enclosed.entropy)
     slack = 2 * bound / (1 - bound) * (nearest + 2 * threshold * (1 + entropy))

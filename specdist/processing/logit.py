@@ -1,4 +1,4 @@
-"""Exact logits in closed form, their order, and their float64 weights.
+"""Exact logits in closed form, and their order.
 
 A logit is ``z = power * ln(base) + shift`` with rational power, base and shift. Captured logits
 have power 0; captured probabilities have power 1, base the probability, shift 0. Temperature,
@@ -16,12 +16,9 @@ from typing import NamedTuple
 
 ONE = Fraction(1)
 ZERO = Fraction(0)
-_DIGITS = (40, 80, 160, 320)
-_POWER_BITS = 1 << 15
+DIGITS = (40, 80, 160, 320)
+POWER_BITS = 1 << 15
 """The longest exact power, in bits; longer ones are compared and weighed by enclosure."""
-_ARGUMENT_ERROR = Decimal("1e-25")
-SMALLEST = Fraction(1, 2**1074)
-"""The smallest positive float64: the weight of a finite logit that underflows."""
 
 
 class Logit(NamedTuple):
@@ -86,12 +83,12 @@ def compare(left: Logit, right: Logit) -> int:
             return _sign(left.base, right.base) if left.power else 0
         if not left.power or left.base == right.base:
             return _sign(left.shift, right.shift)
-    for digits in _DIGITS:
+    for digits in DIGITS:
         one, error = enclosed(left, digits)
         other, other_error = enclosed(right, digits)
         if abs(one - other) > 2 * (error + other_error):
             return _sign(one, other)
-        if digits == _DIGITS[0] and left.shift == right.shift and _same_power(left, right):
+        if digits == DIGITS[0] and left.shift == right.shift and _same_power(left, right):
             return 0
     return 0
 
@@ -112,7 +109,7 @@ def _same_power(left: Logit, right: Logit) -> bool:
         exponent * max(logit.base.numerator.bit_length(), logit.base.denominator.bit_length())
         for exponent, logit in zip(exponents, (left, right), strict=True)
     ]
-    if max(bits) > _POWER_BITS:
+    if max(bits) > POWER_BITS:
         return False
     return bool(left.base ** exponents[0] == right.base ** exponents[1])
 
@@ -133,7 +130,23 @@ def ranked(logits: Mapping[int, Logit]) -> list[list[int]]:
     by_value: dict[Fraction, list[int]] = {}
     for token, logit in logits.items():
         by_value.setdefault(logit[key], []).append(token)
-    return [by_value[value] for value in sorted(by_value, reverse=True)]
+    return [by_value[value] for value in sorted(by_value, key=_ordered, reverse=True)]
+
+
+def largest(logits: Mapping[int, Logit]) -> Logit:
+    """The largest of the logits."""
+    key = _plain_key(list(logits.values()))
+    if key is None:
+        return max(logits.values(), key=cmp_to_key(compare))
+    return max(logits.values(), key=lambda logit: _ordered(logit[key]))
+
+
+def _ordered(value: Fraction) -> tuple[float, Fraction]:
+    """A sort key equal in effect to the value: rounding keeps order, so only ties look further."""
+    try:
+        return float(value), value
+    except OverflowError:
+        return (math.inf if value > 0 else -math.inf), value
 
 
 def _plain_key(logits: Sequence[Logit]) -> int | None:
@@ -150,21 +163,6 @@ def _falling(left: Logit, right: Logit) -> int:
     return compare(right, left)
 
 
-class Weights(NamedTuple):
-    """Exact positive weights per token and their bound against the real-valued weights.
-
-    The total of ``|w - w_real|`` is at most ``bound`` times the total weight; every weight above
-    2^-1022 is also within ``bound`` of its real value, relatively.
-    """
-
-    by_token: dict[int, Fraction]
-    bound: Fraction
-
-    @property
-    def total(self) -> Fraction:
-        return exact_sum(self.by_token.values())
-
-
 def exact_sum(values: Iterable[Fraction]) -> Fraction:
     """The sum of fractions over one shared denominator."""
     fractions = list(values)
@@ -172,59 +170,3 @@ def exact_sum(values: Iterable[Fraction]) -> Fraction:
     return Fraction(
         sum(value.numerator * (shared // value.denominator) for value in fractions), shared
     )
-
-
-def weights(logits: Mapping[int, Logit], largest: Logit) -> Weights:
-    """The weights ``exp(z - max z)``, in the order of the tokens.
-
-    Exact when all logits are whole powers of rationals (probabilities, temperature 1/n) or equal.
-    Otherwise each is ``math.exp`` of the exact argument rounded once to float64. With argument a,
-    the rounding moves the exponential by at most ``|a| 2^-53`` (relative, doubled below for the
-    second order) and ``math.exp`` by at most one unit, 2^-52; an argument of 0 is exact. A weight
-    below 2^-1022 is off by at most 2^-1074 and is never 0: these are summed into the bound, the
-    largest weight being 1.
-    """
-    exact = _exact_weights(logits, largest)
-    if exact is not None:
-        return Weights(exact, ZERO)
-    by_token: dict[int, Fraction] = {}
-    steepest, tiny = 0.0, 0
-    for token, logit in logits.items():
-        argument = _argument(logit, largest)
-        weight = math.exp(argument) if argument > -750 else 0.0
-        if weight < 2.0**-1022:
-            tiny += 1
-            by_token[token] = Fraction(weight) or SMALLEST
-        else:
-            steepest = max(steepest, -argument)
-            by_token[token] = Fraction(weight)
-    bound = Fraction(steepest) / 2**52 + Fraction(1, 2**52) if steepest else ZERO
-    return Weights(by_token, bound + tiny * SMALLEST)
-
-
-def _exact_weights(logits: Mapping[int, Logit], largest: Logit) -> dict[int, Fraction] | None:
-    """``base^power`` where every power is whole and short, and the shifts cancel."""
-    for z in logits.values():
-        longest = max(z.base.numerator.bit_length(), z.base.denominator.bit_length())
-        if z.shift != largest.shift or z.power.denominator != 1:
-            return None
-        if z.power > 1 and z.power * longest > _POWER_BITS:
-            return None
-    return {token: z.base ** int(z.power) for token, z in logits.items()}
-
-
-def _argument(logit: Logit, largest: Logit) -> float:
-    """``z - max z``, rounded once to float64; -inf where it is far below every float64 exp."""
-    if not logit.power and not largest.power:
-        difference = logit.shift - largest.shift
-        return float(difference) if difference > -800 else -math.inf
-    if logit == largest:
-        return 0.0
-    gap = Decimal(0)
-    for digits in _DIGITS:
-        one, error = enclosed(logit, digits)
-        other, other_error = enclosed(largest, digits)
-        gap = decimal_context(digits).subtract(one, other)
-        if error + other_error <= abs(gap) * _ARGUMENT_ERROR:
-            break
-    return min(float(gap), 0.0)

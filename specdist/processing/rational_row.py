@@ -12,7 +12,8 @@ from specdist.model.row import Row
 from specdist.processing import entropy_cuts
 from specdist.processing.cut_remarks import cut_remarks, prefix_remarks, share_slack, tie_remark
 from specdist.processing.deviation_cut import within_deviations
-from specdist.processing.logit import ZERO, Logit, Weights, ranked, sign, weights
+from specdist.processing.logit import ZERO, Logit, ranked, sign
+from specdist.processing.logit_weights import Weights, weights
 from specdist.processing.row_checks import checked_logits
 from specdist.processing.working_row import Remark
 
@@ -22,7 +23,7 @@ class RationalRow:
     """A `WorkingRow` over fractions. ``logits`` holds the kept tokens in rising order of id.
 
     Order and ties are decided on the exact logits; masses on the weights, which are exact for
-    probabilities at temperature 1/n, and otherwise float64 with a bound (`logit.weights`).
+    probabilities at temperature 1/n, and otherwise float64 with a bound (`logit_weights.weights`).
     """
 
     size: int
@@ -142,7 +143,7 @@ class RationalRow:
         return token in self.logits
 
     def _weights(self) -> Weights:
-        return weights(self.logits, self.logits[ranked(self.logits)[0][0]])
+        return weights(self.logits)
 
     def _masses(self) -> tuple[dict[int, Fraction], Fraction]:
         """The probability of every kept token, and the relative bound of their weights."""
