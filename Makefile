@@ -51,7 +51,7 @@ demo: $(VENV)/.installed
 	@echo '== the same loop in bfloat16, both sides in one archive'
 	$(SPECDIST) check --target $(CAPTURES)/bfloat16.safetensors::target \
 	  --draft $(CAPTURES)/bfloat16.safetensors::draft \
-	  --draft-lengths 2x4 --kind logits -T 0.8 --top-p 0.95
+	  --draft-lengths 4x2 --kind logits -T 0.8 --top-p 0.95
 	@echo
 	@echo '== a failure: drafted with top-p, tested without (exit 1 is the right answer)'
 	$(SPECDIST) check sample_inputs/draft_top_p_untested.json; \

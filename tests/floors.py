@@ -44,7 +44,22 @@ INSIDE_FUNCTIONS = {
     "numpy": ("specdist",),
 }
 #: Modules that are only loaded once a float row is met, so numpy may stand at their top.
-NUMPY_AT_THE_TOP: tuple[str, ...] = ()
+NUMPY_AT_THE_TOP: tuple[str, ...] = (
+    "specdist.exact.float_filter",
+    "specdist.exact.float_sum",
+    "specdist.exact.float_terms",
+    "specdist.exact.float_vector",
+    "specdist.processing.float_cuts",
+    "specdist.processing.float_levels",
+    "specdist.processing.float_reading",
+    "specdist.processing.float_row",
+    "specdist.processing.float_weights",
+    "specdist.readers.evidence",
+    "specdist.readers.integers",
+    "specdist.readers.row_blocks",
+    "specdist.readers.row_values",
+    "specdist.readers.sides",
+)
 
 FORBIDDEN_NAMES = {
     "utils", "util", "helpers", "helper", "common", "core", "misc",

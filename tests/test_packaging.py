@@ -93,7 +93,7 @@ def test_the_command_runs_elsewhere(environment: Path) -> None:
 def test_float_rows_run_elsewhere(environment: Path) -> None:
     binary = environment / "venv" / "bin" / "specdist"
     captures = SAMPLES / "captures"
-    options = ("--draft-lengths", "2x4", "--kind", "logits", "-T", "0.8", "--top-p", "0.95")
+    options = ("--draft-lengths", "4x2", "--kind", "logits", "-T", "0.8", "--top-p", "0.95")
     archive = captures / "bfloat16.safetensors"
     sides = ("--target", f"{archive}::target", "--draft", f"{archive}::draft")
     out = _call(binary, "check", *sides, *options, "--format", "json", cwd=environment)

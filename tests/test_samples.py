@@ -124,7 +124,7 @@ def check_real(name: str, *more: str) -> tuple[Result, list[tuple[int, int, dict
     """The result and, for each position, its step, its index and its entry."""
     _, sides, steps = REAL[name]
     result = run(
-        "check", *sides, "--draft-lengths", f"{steps}x4", *PROCESSING, "--format", "json", *more
+        "check", *sides, "--draft-lengths", f"4x{steps}", *PROCESSING, "--format", "json", *more
     )
     report = result.json()
     entries = [
