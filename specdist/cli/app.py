@@ -14,6 +14,7 @@ from specdist.cli.commands.config import config
 from specdist.cli.commands.explain import explain
 from specdist.cli.commands.inspect_command import inspect_command
 from specdist.cli.commands.what_if import what_if
+from specdist.cli.plain_commands import PlainCommand, PlainGroup
 from specdist.errors import SettingsError
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -21,17 +22,18 @@ USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
     name="specdist",
+    cls=PlainGroup,
     help="Decides exactly whether a speculative decoder still emits what its target would emit.",
     epilog=exit_codes.table(),
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
-app.command("check", epilog=exit_codes.table())(check)
-app.command("what-if", epilog=exit_codes.table())(what_if)
-app.command("inspect")(inspect_command)
-app.command("explain")(explain)
-app.command("config")(config)
+app.command("check", cls=PlainCommand, epilog=exit_codes.table())(check)
+app.command("what-if", cls=PlainCommand, epilog=exit_codes.table())(what_if)
+app.command("inspect", cls=PlainCommand)(inspect_command)
+app.command("explain", cls=PlainCommand)(explain)
+app.command("config", cls=PlainCommand)(config)
 
 
 def _print_version(wanted: bool) -> None:

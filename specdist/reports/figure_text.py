@@ -105,8 +105,11 @@ def _scaled(digits: int, exponent: int) -> str:
 
 def _exponent(value: Fraction) -> int:
     """Floor of the decimal logarithm of a positive value."""
-    guess = len(str(value.numerator)) - len(str(value.denominator))
-    return guess if value >= Fraction(10) ** guess else guess - 1
+    bits = value.numerator.bit_length() - value.denominator.bit_length()
+    guess = math.floor((bits - 1) * math.log10(2))
+    while value >= Fraction(10) ** (guess + 1):
+        guess += 1
+    return guess
 
 
 def _with_sign(text: str) -> str:

@@ -32,7 +32,7 @@ def render(report: Report, view: View) -> str:
         lines += _passes(report, view)
     lines += _proven(report, view)
     lines += _notes(notes, view)
-    lines += _skipped(report.not_captures)
+    lines += skipped(report.not_captures)
     return "\n".join([*lines, *summary(report), *_scope(report.scope)]) + "\n"
 
 
@@ -118,7 +118,8 @@ def _notes(notes: Sequence[Located], view: View) -> list[str]:
     return lines
 
 
-def _skipped(names: Sequence[str]) -> list[str]:
+def skipped(names: Sequence[str]) -> list[str]:
+    """What lay in a folder and is no capture."""
     if not names:
         return []
     return layout.wrap(f"not a capture, not counted: {', '.join(names)}", "", "  ")

@@ -11,7 +11,6 @@ from specdist.reports.figure_text import Numerals
 from specdist.reports.style import PLAIN, Paint
 from specdist.rules.registry import RULES
 
-
 _ELEMENT = re.compile(r", steps\[\d+\]$")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from specdist import __version__
 from specdist.errors import SettingsError, SpecdistError
@@ -20,6 +20,9 @@ from specdist.verify.mismatch import written
 from specdist.verify.scope import SCOPE
 from specdist.verify.spread import verify_all
 from specdist.verify.summary import Tally
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 def check(

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from multiprocessing import get_context
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from specdist.model.capture import Step
 from specdist.model.report import StepResult
 from specdist.model.row import FloatValues, Row
 from specdist.model.settings import CheckSettings
 from specdist.verify.step import verify_step
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 _BATCH_BYTES = 2 << 20
 _ROW_OVERHEAD = 4_096
@@ -43,6 +45,9 @@ def verify_all(
                 break
         else:
             return
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             yield from _windowed(remaining, settings, pool, workers)
         return

@@ -58,64 +58,70 @@ def _nothing(broken: list[Unreadable]) -> Exception:
     return CaptureError(first.message, place=place, expected=first.expected, advice=first.advice)
 
 
-def _facts(capture: Capture, step: Step | None) -> list[tuple[str, str]]:
-    """What the file holds, then what ``check`` would make of it without further options."""
-    from specdist.processing import resolve_recipes
-
+def _facts(capture: Capture) -> list[tuple[str, str]]:
+    """What the file holds."""
     facts = list(capture.facts) or [("reader", capture.reader)]
-    count = capture.step_count
-    facts.append(("steps", "counted while checking" if count is None else str(count)))
+    if all(name != "steps" for name, _ in facts):
+        count = capture.step_count
+        facts.append(("steps", "counted while checking" if count is None else str(count)))
+    return facts
+
+
+def _would_check(step: Step | None) -> list[tuple[str, str]]:
+    """What ``check`` would make of the first step without further options."""
+    from specdist.processing import resolve_recipes
+    from specdist.reports.view import plural
+
     if step is None:
-        return facts
+        return [("steps", "none: nothing would be checked")]
     recipes = resolve_recipes([step.options])
     bonus = ", bonus row last" if step.bonus is not None else ""
-    facts.append(("first step", f"{step.id}: {len(step.positions)} draft tokens{bonus}"))
-    if step.positions:
-        facts.append(("vocabulary", f"{step.positions[0].target.size} tokens"))
-    facts.append(("rule", recipes.rule))
-    facts.append(("target recipe", str(recipes.target)))
-    facts.append(("draft recipe", str(recipes.draft)))
+    drafted = plural(len(step.positions), "draft token")
+    found = [("first step", f"{step.id}: {drafted}{bonus}")]
+    found += [(f"rule {recipes.rule}", f"target {recipes.target}, draft {recipes.draft}")]
     overridden = {role: str(recipe) for role, recipe in step.options.roles.items()}
     for position in step.positions[:1]:
         overridden |= {r: v if isinstance(v, str) else "a row" for r, v in position.roles.items()}
-    facts += [(f"role {role.value}", text) for role, text in overridden.items()]
-    return facts
+    return found + [(f"role {role.value}", text) for role, text in overridden.items()]
 
 
 def _as_json(captures: list[tuple[Capture, Step | None]], broken: Iterable[Unreadable]) -> str:
     import json
     from dataclasses import asdict
 
+    def pairs(facts: list[tuple[str, str]]) -> list[dict[str, str]]:
+        return [{"name": name, "value": value} for name, value in facts]
+
     shown = [
         {
             "source": capture.source,
             "reader": capture.reader,
             "step_count": capture.step_count,
-            "facts": [{"name": name, "value": value} for name, value in _facts(capture, step)],
+            "facts": pairs(_facts(capture)),
+            "would_check": pairs(_would_check(step)),
         }
         for capture, step in captures
     ]
-    return (
-        json.dumps({"captures": shown, "unreadable": [asdict(b) for b in broken]}, indent=2) + "\n"
-    )
+    answer = {"captures": shown, "unreadable": [asdict(item) for item in broken]}
+    return json.dumps(answer, indent=2) + "\n"
 
 
 def _as_text(captures: list[tuple[Capture, Step | None]], broken: Iterable[Unreadable]) -> str:
     from specdist.reports import layout
-    from specdist.reports.terminal import unreadable_lines
+    from specdist.reports.terminal import skipped, unreadable_lines
     from specdist.reports.view import View
 
     lines: list[str] = []
     for capture, step in captures:
-        facts = _facts(capture, step)
-        width = max(len(name) for name, _ in facts)
+        facts, check = _facts(capture), _would_check(step)
+        width = max(len(name) for name, _ in facts + check)
         lines.append(capture.source)
-        for name, value in facts:
-            lines += layout.wrap(value, f"  {name:<{width}}  ")
+        for title, found in (("", facts), ("  would be checked as", check)):
+            lines += [title] if title else []
+            for name, value in found:
+                lines += layout.wrap(value, f"  {name:<{width}}  ")
         lines.append("")
     for item in broken:
-        if item.counts:
-            lines += [*unreadable_lines(item, View()), ""]
-        else:
-            lines += [f"not a capture: {item.source}", ""]
-    return "\n".join(lines[:-1]) + "\n"
+        lines += [*unreadable_lines(item, View()), ""] if item.counts else []
+    lines += skipped([item.source for item in broken if not item.counts])
+    return "\n".join(lines).rstrip("\n") + "\n"
