@@ -111,8 +111,8 @@ def _contexts(side: Side, facts: list[tuple[str, str]]) -> RowContexts | None:
         count = side.table.count
         if ids is None:
             continue
-        if any(not 0 <= token < side.table.size for token in ids):
-            facts.append(("context", f"{tensor.name} is not used: ids outside the vocabulary"))
+        if any(token < 0 for token in ids):
+            facts.append(("context", f"{tensor.name} is not used: it holds ids below 0"))
         elif name == "sequences" and len(ids) > count:
             prompt = len(ids) - count
             return RowContexts(ids, prompt, prompt)

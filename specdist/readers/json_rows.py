@@ -184,13 +184,15 @@ def _check_mass(values: tuple[Number, ...], path: str, reading: RowReading) -> N
         if reading.kind is Kind.LOGPROBS:
             if value is not None and value > slack:
                 raise RowError(
-                    "a log-probability above 0",
+                    f"a log-probability above 0, {shorten(str(value), 24)}",
                     place=reading.place(f"{path}, token {index}"),
                     expected="values up to 0",
                     advice='write "kind": "logits" if these are logits',
                 )
         elif value is None or value < 0:
-            what = "-inf as a probability" if value is None else "a negative probability"
+            what = "-inf as a probability"
+            if value is not None:
+                what = f"a negative probability, {shorten(str(value), 24)}"
             raise RowError(
                 what,
                 place=reading.place(f"{path}, token {index}"),

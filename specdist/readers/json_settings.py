@@ -39,10 +39,12 @@ def read_settings(value: Any, path: str, file: str) -> ProcessingOptions:
     target: dict[str, str] = {}
     draft: dict[str, str] = {}
     other: dict[str, tuple[Any, str]] = {}
+    seen: set[str] = set()
     for key, item in members.items():
         name = key.replace("_", "-")
-        if name in other or name in target:
+        if name in seen:
             raise _twice(key, path, file)
+        seen.add(name)
         if name in PROCESSOR_KEYS:
             target[name] = text_of(item, join(path, key), file)
         elif name.removeprefix("draft-") in PROCESSOR_KEYS:

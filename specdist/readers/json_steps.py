@@ -66,7 +66,7 @@ def read_step(
             raise unknown_key(key, path, file, (*known, "positions", *POSITION_KEYS))
     positions, draft_tokens = _positions(step, path, reading, long_form)
     size = positions[0].target.size
-    context = _tokens(step, "context", path, size, reading.rows)
+    context = _context(step, path, reading.rows)
     return Step(
         id=_id(step, path, index, file),
         source=f"{file}, {path}" if path else file,
@@ -145,6 +145,7 @@ def _position(value: Any, path: str, index: int, reading: StepReading, drafted: 
     roles = object_at(item.get("roles", {}), join(path, "roles"), rows.file)
     size = _size(item, roles, path, reading)
     token = _draft_token(item, path, size, rows, drafted)
+    target = read_row(item["target"], join(path, "target"), size, rows)
     if "draft" in item:
         draft = read_row(item["draft"], join(path, "draft"), size, rows)
     elif token is not None:
@@ -155,7 +156,6 @@ def _position(value: Any, path: str, index: int, reading: StepReading, drafted: 
             place=rows.place(path or "top level"),
             expected="a draft row, or the drafted token in draft_tokens (a one-hot draft)",
         )
-    target = read_row(item["target"], join(path, "target"), size, rows)
     return Position(index, target, draft, token, _roles(roles, path, size, rows))
 
 
@@ -249,20 +249,27 @@ def _bonus(step: dict[str, Any], path: str, size: int, rows: RowReading) -> Row 
     return read_row(value, where, size, rows)
 
 
-def _tokens(
-    step: dict[str, Any], key: str, path: str, size: int, rows: RowReading
-) -> tuple[int, ...] | None:
-    value = step.get(key)
+def _context(step: dict[str, Any], path: str, rows: RowReading) -> tuple[int, ...] | None:
+    """Token ids before the step; ids beyond the rows are no error, for a row may be cut."""
+    value = step.get("context")
     if value is None:
         return None
-    where = join(path, key)
+    where = join(path, "context")
     if not isinstance(value, list):
         raise CaptureError(
-            f"{key} cannot be {type_name(value)}",
+            f"context cannot be {type_name(value)}",
             place=rows.place(where),
             expected="a list of token ids",
         )
-    return tuple(token_id(token, f"{where}[{i}]", size, rows) for i, token in enumerate(value))
+    for index, token in enumerate(value):
+        if type(token) is not int or token < 0:
+            what = "negative" if type(token) is int else type_name(token)
+            raise CaptureError(
+                f"a token id cannot be {what}",
+                place=rows.place(f"{where}[{index}]"),
+                expected="a whole number from 0",
+            )
+    return tuple(value)
 
 
 def _prompt_length(

@@ -65,7 +65,7 @@ def lengths_of(runs: list[tuple[int, int]], place: str) -> DraftLengths:
     return DraftLengths(tuple(runs), place)
 
 
-def check_fit(lengths: DraftLengths, target_rows: int, draft_rows: int) -> None:
+def check_fit(lengths: DraftLengths, target_rows: int, draft_rows: int, place: str) -> None:
     """The block layout: N draft rows and N + B target rows. Raises CaptureError."""
     need = (lengths.rows, lengths.rows + lengths.steps)
     if (draft_rows, target_rows) == need:
@@ -77,7 +77,7 @@ def check_fit(lengths: DraftLengths, target_rows: int, draft_rows: int) -> None:
     raise CaptureError(
         f"{draft_rows} draft rows and {target_rows} target rows do not fit "
         f"{lengths.steps} steps of {lengths.rows} draft tokens",
-        place=lengths.place,
+        place=f"{place}, with {lengths.place}",
         expected=f"{need[0]} draft rows and {need[1]} target rows",
         advice=advice,
     )

@@ -38,7 +38,8 @@ def pair_capture(
     if lengths is None:
         _check_counts(target, draft)
     else:
-        check_fit(lengths, target.table.count, draft.table.count)
+        place = f"{target.table.place} and {draft.table.place}"
+        check_fit(lengths, target.table.count, draft.table.count, place)
     context = pair_context(target, draft)
     steps = lengths.steps if lengths is not None else target.table.count
     facts += [*target.facts(), *draft.facts(), ("stage", _stage(target))]

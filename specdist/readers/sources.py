@@ -66,9 +66,9 @@ class Gunzipped:
         return self.inner.name
 
     def open(self) -> IO[bytes]:
-        import gzip
+        from specdist.readers.gzip_stream import GunzipStream
 
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=self.inner.open(), mode="rb"))
+        return cast("IO[bytes]", GunzipStream(self.inner.open()))
 
 
 def local_file(name: str) -> LocalFile:
