@@ -340,6 +340,12 @@ def test_equal_logits_are_exact() -> None:
     assert law("temperature:7/10", logits_row([3, 3, None, 3])).values[0] == F("1/3")
 
 
+def test_a_difference_below_every_float_still_has_a_bound() -> None:
+    made = law("raw", logits_row([0, F("-1e-500"), 0]))
+    assert made.values == (F("1/3"), F("1/3"), F("1/3"))
+    assert made.bound > 0
+
+
 def test_log_probabilities_are_read_as_logits() -> None:
     row = logits_row(["-0.6931471805599453", "-1.0986122886681098", "-1.791759469228055"])
     made = law("temperature:1/2", row)

@@ -171,7 +171,7 @@ def eta(masses: Mapping[int, Fraction], bound: Fraction, epsilon: Fraction) -> C
     enclosed = grouped.enclosed(DIGITS[0])
     context = decimal_context(DIGITS[0])
     root = as_decimal(epsilon, context).sqrt(context)
-    scaled = context.multiply(root, (-enclosed.entropy).exp(context))
+    scaled = context.multiply(root, context.minus(enclosed.entropy).exp(context))
     threshold = min(epsilon, Fraction(scaled))
     reaches = _reaches(grouped, epsilon)
     kept = {

@@ -83,7 +83,7 @@ def _argument(logit: Logit, top: Logit) -> float:
     """``z - max z``, rounded once to float64; -inf where it is far below every float64 exp."""
     if not logit.power and not top.power:
         difference = logit.shift - top.shift
-        return float(difference) if difference > -800 else -math.inf
+        return _rounded(difference) if difference > -800 else -math.inf
     if logit == top:
         return 0.0
     gap = Decimal(0)
@@ -93,4 +93,9 @@ def _argument(logit: Logit, top: Logit) -> float:
         gap = decimal_context(digits).subtract(one, other)
         if error + other_error <= abs(gap) * _ARGUMENT_ERROR:
             break
-    return min(float(gap), 0.0)
+    return _rounded(min(gap, Decimal(0)))
+
+
+def _rounded(argument: Fraction | Decimal) -> float:
+    """The nearest float64; never 0 for a negative argument, which would pass for a tie."""
+    return min(float(argument), -5e-324) if argument < 0 else 0.0
