@@ -17,19 +17,20 @@ from specdist.model.verdict import Verdict
 from specdist.reports.error_text import render_error
 
 
-def run(captures: Iterable[Capture | Unreadable], chosen: Effective) -> ExitCode:
+def run(captures: Iterable[Capture | Unreadable], chosen: Effective, named: str = "") -> ExitCode:
     """Checks every step, writes the report in the chosen form, gives the exit code.
 
     On an error stdout stays empty; JSON lines keep the finished steps and end with the error.
     A reader that goes away (``| head``) ends a JSON lines run as interrupted; the other forms are
-    written after the verdict, so that their exit code stands.
+    written after the verdict, so that their exit code stands. ``named`` is what the command line
+    named as input, for the message that nothing in it is a capture.
     """
     output = chosen.output
     try:
         report = _checked(captures, chosen)
         code = exit_code(report)
         if code is ExitCode.NOT_STARTED:
-            raise _not_started(report, output)
+            raise _not_started(report, output, named)
     except SpecdistError as error:
         if output.format == "jsonl":
             from specdist.reports.jsonl_report import error_line
@@ -90,14 +91,16 @@ def _without_tokens(step: StepResult) -> StepResult:
     return replace(step, positions=positions, bonus=bonus)
 
 
-def _not_started(report: Report, output: OutputSettings) -> SpecdistError:
+def _not_started(report: Report, output: OutputSettings, named: str) -> SpecdistError:
     """The last unreadable file as an error; the ones before it are written to stderr here."""
     counted = [item for item in report.unreadable if item.counts] or list(report.unreadable)
     if not counted:
-        names = f": {', '.join(report.not_captures)}" if report.not_captures else ""
+        names = ", ".join(report.not_captures)
         return CaptureError(
-            f"no capture found{names}",
-            expected="a JSON capture, or dumps with --target and --draft",
+            f"no capture among {names}" if names else "no capture found",
+            place=named,
+            expected="a JSON capture or a dump that holds both sides",
+            advice="two dumps are a pair: --target FILE --draft FILE",
         )
     errors = [_error(item) for item in counted]
     paint = console.paint_for(output.color, sys.stderr)

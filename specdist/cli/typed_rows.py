@@ -24,20 +24,7 @@ def typed_capture(texts: Mapping[str, str]) -> Capture:
             advice="specdist what-if --target 1/2,3/10,1/5 --draft 1/5,1/2,3/10",
         )
     drafted = _drafted_token(texts, target.size)
-    draft = _row("draft", texts)
-    if draft is None:
-        if drafted is None:
-            raise SettingsError(
-                "no draft row is given",
-                expected="--draft, --draft-logits, --draft-logprobs or --draft-token",
-            )
-        draft = Row(
-            PointMass(drafted, target.size),
-            Kind.PROBABILITIES,
-            Stage.PROCESSED,
-            NumberFormat.DECIMAL,
-            f"{_SOURCE}, --draft-token",
-        )
+    draft = _row("draft", texts) or _point_mass(drafted, target.size)
     if draft.size != target.size:
         raise SettingsError(
             f"target has {target.size} tokens, draft has {draft.size}",
@@ -55,6 +42,18 @@ def typed_capture(texts: Mapping[str, str]) -> Capture:
         yield step
 
     return Capture(_SOURCE, "typed rows", steps, step_count=1)
+
+
+def _point_mass(token: int | None, size: int) -> Row:
+    """The draft that put all its mass on the drafted token."""
+    if token is None:
+        raise SettingsError(
+            "no draft row is given",
+            expected="--draft, --draft-logits, --draft-logprobs or --draft-token",
+        )
+    place = f"{_SOURCE}, --draft-token"
+    mass = PointMass(token, size)
+    return Row(mass, Kind.PROBABILITIES, Stage.PROCESSED, NumberFormat.DECIMAL, place)
 
 
 def _row(side: str, texts: Mapping[str, str]) -> Row | None:

@@ -18,42 +18,50 @@ Located = tuple[StepResult, Finding]
 
 def render(report: Report, view: View) -> str:
     """The report as text of at most 80 columns, ending in a line break."""
-    located = [(step, finding) for step in report.steps for finding in step.findings]
-    loud = [pair for pair in located if pair[1].severity is not Severity.NOTE]
-    notes = [pair for pair in located if pair[1].severity is Severity.NOTE]
+    found: dict[Severity, list[Located]] = {severity: [] for severity in Severity}
+    for step in report.steps:
+        for finding in step.findings:
+            found[finding.severity].append((step, finding))
+    errors, warnings = found[Severity.ERROR], found[Severity.WARNING]
     if view.quiet:
-        lines = [_one_line(step, finding, view) for step, finding in loud]
-        lines += [finding_text.headline(finding, view) for finding in report.findings]
-        lines += [unreadable_lines(item, view)[0] for item in report.unreadable]
-        return "\n".join([*lines, *summary(report)]) + "\n"
-    lines = _failures(loud, view)
+        return _quiet(report, [*errors, *warnings], view)
+    lines = _failures(errors, view)
     lines += _run_findings(report, view)
-    if not loud or view.verbose:
+    lines += _folded(warnings, view)
+    if not errors or view.verbose:
         lines += _passes(report, view)
     lines += _proven(report, view)
-    lines += _notes(notes, view)
+    lines += _folded(found[Severity.NOTE], view)
     lines += skipped(report.not_captures)
     return "\n".join([*lines, *summary(report), *_scope(report.scope)]) + "\n"
 
 
-def _failures(loud: Sequence[Located], view: View) -> list[str]:
-    """Errors before warnings: the first with their lesson, the next as a line, then a count."""
-    ranked = sorted(loud, key=lambda pair: (pair[1].allowed, pair[1].severity is Severity.WARNING))
-    lessons = len(ranked) if view.limit is None else min(view.limit, _LESSONS)
-    listed = ranked[: view.limit]
+def _quiet(report: Report, loud: Sequence[Located], view: View) -> str:
+    lines = [line for pair in loud for line in _one_line(*pair, view)]
+    lines += [finding_text.headline(finding, view) for finding in report.findings]
+    lines += [unreadable_lines(item, view)[0] for item in report.unreadable]
+    return "\n".join([*lines, *summary(report)]) + "\n"
+
+
+def _failures(errors: Sequence[Located], view: View) -> list[str]:
+    """The first few with their lesson, the next as a line each, then a count; allowed ones last."""
+    ranked = sorted(errors, key=lambda pair: pair[1].allowed)
+    lessons = len(ranked) if view.limit is None else min(max(view.limit, 1), _LESSONS)
+    listed = ranked[: None if view.limit is None else max(view.limit, 1)]
     lines: list[str] = []
-    for step, finding in ranked[: max(lessons, 1)]:
+    for step, finding in listed[:lessons]:
         lines += [*finding_text.block(step, finding, view), ""]
-    rest = [_one_line(step, finding, view) for step, finding in listed[max(lessons, 1) :]]
-    hidden = len(ranked) - max(len(listed), 1)
-    if hidden > 0:
+    rest = [line for pair in listed[lessons:] for line in _one_line(*pair, view)]
+    hidden = len(ranked) - len(listed)
+    if hidden:
         rest.append(f"... {plural(hidden, 'more finding')} (all with -v or --format json)")
     return [*lines, *rest, ""] if rest else lines
 
 
-def _one_line(step: StepResult, finding: Finding, view: View) -> str:
+def _one_line(step: StepResult, finding: Finding, view: View) -> list[str]:
     label, style = finding_text.label(finding, finding_text.verdict_of(step, finding))
-    return f"{view.paint(style, label)} {place(step, finding.position)}"
+    first, *rest = layout.wrap(f"{label} {place(step, finding.position)}", "", "    ")
+    return [view.paint(style, label) + first[len(label) :], *rest]
 
 
 def _run_findings(report: Report, view: View) -> list[str]:
@@ -102,19 +110,22 @@ def _proven(report: Report, view: View) -> list[str]:
     return pass_text.verdict_lines(report, view, passed=not failed)
 
 
-def _notes(notes: Sequence[Located], view: View) -> list[str]:
-    """Notes folded by ident: the first of each, and how many more there are."""
+def _folded(found: Sequence[Located], view: View) -> list[str]:
+    """Warnings or notes by ident: the first of each in full, and how many more there are."""
     groups: dict[str, list[Located]] = {}
-    for pair in notes:
+    for pair in found:
         groups.setdefault(pair[1].ident, []).append(pair)
     lines: list[str] = []
     for group in groups.values():
         for step, finding in group if view.verbose else group[:1]:
-            more = len(group) - 1
-            where = place(step, finding.position)
-            rest = "" if view.verbose or not more else f" and {more} more"
+            more = 0 if view.verbose else len(group) - 1
             lines.append(finding_text.headline(finding, view))
-            lines += layout.wrap(f"{where}{rest}", "  --> ", "      ")
+            where = place(step, finding.position) + (f" and {more} more" if more else "")
+            lines += layout.wrap(where, "  --> ", "      ")
+            for note in finding.notes:
+                lines += layout.wrap(note, "   = note: ")
+            if finding.severity is Severity.WARNING:
+                lines += [f"   = explain: specdist explain {finding.ident}", ""]
     return lines
 
 

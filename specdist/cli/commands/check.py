@@ -30,7 +30,7 @@ def check(
     chosen = effective(values)
     sources = captures or []
     opened = open_sources(sources, values["target"], values["draft"], chosen.settings.reading)
-    return run(opened, chosen)
+    return run(opened, chosen, named=", ".join(sources))
 
 
 def open_sources(

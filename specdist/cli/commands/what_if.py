@@ -51,4 +51,4 @@ def what_if(
         )
     from specdist.readers import open_captures
 
-    return run(open_captures([file], chosen.settings.reading), chosen)
+    return run(open_captures([file], chosen.settings.reading), chosen, named=file)
