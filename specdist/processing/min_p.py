@@ -30,8 +30,8 @@ engines
                  1.6.5
   after top-p    transformers 5.24.0 generation/utils.py, SGLang 0.5.23, Ollama,
                  lmdeploy; at T = 1 llama.cpp 0c1e57098 and mlx-lm 0.32.2
-  not applied    SGLang 0.5.23 speculative verify; vLLM 0.33.0 V1 refuses it with
-                 speculation
+  not applied    SGLang 0.5.23 speculative verify; vLLM 0.33.0 V1 refuses it
+                 with speculation
   equal=drop     llama.cpp 0c1e57098, backend-graph version of the sampler only
 """
 

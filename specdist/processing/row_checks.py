@@ -24,6 +24,10 @@ from specdist.processing.working_row import Remark
 
 Checked = tuple[dict[int, Logit], tuple[Remark, ...]]
 _DIGITS = 40
+_DIGIT_ERROR = Fraction(1, 10**35)
+_NEGLIGIBLE = Decimal("1e-60")
+_DECIMALS = 3
+"""Fewer decimals than this in a log-probability row are no evidence of rounding."""
 
 
 def checked_logits(row: Row, normalise: bool) -> Checked:
@@ -102,7 +106,7 @@ def _logprob_remarks(row: Row, logits: dict[int, Logit], normalise: bool) -> tup
     for token, mass in masses.items():
         exact = Fraction(mass) if mass > _NEGLIGIBLE else ZERO
         deviation += exact
-        allowance += exact * 2 * slack[token]
+        allowance += exact * slack[token] * (1 + slack[token])  # e^s - 1 <= s (1 + s) to s = 1
     if abs(deviation) <= _DIGIT_ERROR * len(logits):
         return ()
     within = abs(deviation) <= allowance
@@ -112,16 +116,12 @@ def _logprob_remarks(row: Row, logits: dict[int, Logit], normalise: bool) -> tup
     return (remark,)
 
 
-_NEGLIGIBLE = Decimal("1e-60")
-_DIGIT_ERROR = Fraction(1, 10**35)
-
-
 def _logprob_slack(row: Row, logits: dict[int, Logit]) -> dict[int, Fraction]:
     """How far each log-probability may lie from the exact one.
 
     Stored floats: half a unit in the last place of the value, plus the error of the softmax.
-    Decimals: the larger of half a unit of the last decimal that the row was written with and
-    half a unit of a float64, plus the error of a float64 softmax.
+    Decimals: half a unit of the last decimal that the row was written with, from three decimals
+    on, or half a unit of a float64 if that is larger, plus the error of a float64 softmax.
     """
     numbers = row.numbers if row.numbers is not NumberFormat.DECIMAL else NumberFormat.FLOAT64
     rounding = ROUNDING[numbers]
@@ -129,7 +129,7 @@ def _logprob_slack(row: Row, logits: dict[int, Logit]) -> dict[int, Fraction]:
     digit = ZERO
     if row.numbers is NumberFormat.DECIMAL:
         places = max(decimal_places(logit.shift) for logit in logits.values())
-        digit = Fraction(1, 2 * 10**places) if places else ZERO
+        digit = Fraction(1, 2 * 10**places) if places >= _DECIMALS else ZERO
     return {x: max(rounding.unit * abs(z.shift), digit) + softmax for x, z in logits.items()}
 
 
