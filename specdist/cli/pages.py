@@ -34,7 +34,7 @@ _IN_A_CORRECT_ENGINE: dict[Role, str] = {
 def contents() -> dict[str, list[tuple[str, str]]]:
     """Titles with the names below them and one line about each."""
     return {
-        "findings": [(e.ident, e.summary) for e in catalogue.CATALOGUE if e.raised],
+        "findings": [(e.ident, e.summary) for e in catalogue.CATALOGUE if e.explained],
         "rules": [(rule.name, rule.title) for rule in RULES],
         "processors": [(p.name, p.summary) for p in PROCESSORS],
         "roles": [(role.value, text) for role, text in ROLES.items()],
@@ -48,7 +48,7 @@ def page(name: str) -> str:
         _processor(name) or _rule(name) or catalogue.page(name) or _role(name) or _exit_codes(name)
     )
     if found is None:
-        found = _unraised(name)
+        found = _summary(name)
     if found is None:
         known = [entry for entries in contents().values() for entry, _ in entries]
         raise SettingsError(f"nothing is called {name!r}", advice=nearest(name, known))
@@ -95,8 +95,8 @@ def _exit_codes(name: str) -> str | None:
     return "\n".join([*lines, "", order])
 
 
-def _unraised(name: str) -> str | None:
+def _summary(name: str) -> str | None:
     entry = catalogue.find(name)
     if entry is None:
         return None
-    return f"{entry.ident} ({entry.severity}): {entry.summary}\n\nNot raised by this version."
+    return f"{entry.ident} ({entry.severity}): {entry.summary}\n\nThis version has no page for it."

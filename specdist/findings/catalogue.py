@@ -1,8 +1,7 @@
 """The one list of idents: what can be found, how much it weighs, and in one line what it is.
 
-An ident names the pattern that was found, so that ``--allow IDENT`` reads well. ``raised`` tells
-whether this version can report it; each raised ident has a page ``pages/IDENT.md``, which
-``specdist explain IDENT`` prints.
+An ident names the pattern that was found, so that ``--allow IDENT`` reads well. An ``explained``
+ident has a page ``pages/IDENT.md``, which ``specdist explain IDENT`` prints.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ class Entry:
     ident: str
     severity: SeverityName
     summary: str
-    raised: bool = False
+    explained: bool = False
 
 
 CATALOGUE: tuple[Entry, ...] = (
-    Entry("output-mismatch", "error", "the output law differs from the reference", raised=True),
+    Entry("output-mismatch", "error", "the output law differs from the reference", explained=True),
     Entry("drafted-mismatch", "error", "tested with another distribution than drafted from"),
     Entry("residual-mismatch", "error", "the residual subtracts another distribution than tested"),
     Entry("target-mismatch", "error", "acceptance test and residual use different targets"),
@@ -33,37 +32,41 @@ CATALOGUE: tuple[Entry, ...] = (
         "error",
         "test and residual agree with each other, not with the reference",
     ),
-    Entry("bonus-mismatch", "error", "the bonus token follows another law", raised=True),
+    Entry("bonus-mismatch", "error", "the bonus token follows another law", explained=True),
     Entry("rule-mismatch", "error", "the decisions follow another acceptance rule"),
-    Entry("support-hole", "error", "a token of the reference can never be emitted", raised=True),
-    Entry("impossible-token", "error", "mass on a token that the reference forbids", raised=True),
+    Entry("support-hole", "error", "a token of the reference can never be emitted", explained=True),
+    Entry(
+        "impossible-token", "error", "mass on a token that the reference forbids", explained=True
+    ),
     Entry(
         "impossible-acceptance", "error", "a token is accepted more often than the target allows"
     ),
-    Entry("row-not-normalised", "error", "a probability row does not sum to one", raised=True),
-    Entry("numeric-rounding", "note", "float rounding entered a number", raised=True),
-    Entry("invalid-row", "error", "a row holds no distribution", raised=True),
+    Entry("row-not-normalised", "error", "a probability row does not sum to one", explained=True),
+    Entry("numeric-rounding", "note", "float rounding entered a number", explained=True),
+    Entry("invalid-row", "error", "a row holds no distribution", explained=True),
     Entry("truncated-row", "error", "a row holds only part of the vocabulary"),
-    Entry("context-mismatch", "error", "target and draft saw different contexts", raised=True),
-    Entry("context-not-verified", "note", "nothing shows that the contexts agree", raised=True),
+    Entry("context-mismatch", "error", "target and draft saw different contexts", explained=True),
+    Entry("context-not-verified", "note", "nothing shows that the contexts agree", explained=True),
     Entry("shifted-rows", "error", "rows of one side are off by one position"),
     Entry("wrong-decision", "error", "a recorded decision contradicts its random number"),
     Entry("recovered-outside-residual", "error", "a recovered token has no residual mass"),
     Entry("reused-randomness", "error", "one random number decided more than one thing"),
     Entry("off-grid-uniform", "warning", "a random number is not on the generator's grid"),
     Entry("metric-mismatch", "error", "a reported counter differs from its definition"),
-    Entry("acceptance-below-floor", "error", "the acceptance rate misses its floor", raised=True),
+    Entry(
+        "acceptance-below-floor", "error", "the acceptance rate misses its floor", explained=True
+    ),
     Entry("baseline-regression", "error", "a figure is worse than the baseline"),
-    Entry("undecided-precision", "warning", "the verdict hangs on float rounding", raised=True),
-    Entry("undecided-budget", "warning", "the time budget ran out first", raised=True),
-    Entry("configuration-needed", "warning", "a setting is missing that decides", raised=True),
-    Entry("unreadable-capture", "error", "a file cannot be read as a capture", raised=True),
+    Entry("undecided-precision", "warning", "the verdict hangs on float rounding", explained=True),
+    Entry("undecided-budget", "warning", "the time budget ran out first", explained=True),
+    Entry("configuration-needed", "warning", "a setting is missing that decides", explained=True),
+    Entry("unreadable-capture", "error", "a file cannot be read as a capture", explained=True),
     Entry("lossy-by-design", "warning", "the rule is not meant to preserve the target"),
     Entry("anticipating-length-rule", "error", "the draft length depends on what comes after it"),
-    Entry("near-cut", "note", "a truncation cut falls within float32 rounding", raised=True),
-    Entry("invalid-input", "error", "an input cannot be used", raised=True),
-    Entry("invalid-settings", "error", "an option, a recipe or a key is invalid", raised=True),
-    Entry("missing-extra", "error", "an optional dependency is not installed", raised=True),
+    Entry("near-cut", "note", "a truncation cut falls within float32 rounding", explained=True),
+    Entry("invalid-input", "error", "an input cannot be used"),
+    Entry("invalid-settings", "error", "an option, a recipe or a key is invalid", explained=True),
+    Entry("missing-extra", "error", "an optional dependency is not installed"),
 )
 
 

@@ -10,32 +10,16 @@ from specdist.model.report import (
     BonusResult,
     BonusToken,
     PositionResult,
-    RoleUse,
     StepResult,
     TokenLine,
 )
 from specdist.model.verdict import Verdict
 from specdist.reports import layout
 from specdist.reports.figure_text import signed_decimal
+from specdist.reports.role_text import role_lines
 from specdist.reports.view import View, place, plural
 
 _BAR = "   |"
-_LABELS = {
-    "reference": "reference",
-    "accept_target": "accepted by",
-    "residual_target": "residual of",
-    "bonus_from": "bonus from",
-    "drafted_from": "drafted from",
-    "accept_draft": "tested against",
-    "residual_draft": "subtracted",
-}
-_COUNTERPART = {
-    "accept_target": "reference",
-    "residual_target": "reference",
-    "bonus_from": "reference",
-    "accept_draft": "drafted_from",
-    "residual_draft": "accept_draft",
-}
 _STYLES = {"error": "bad", "warning": "warn", "note": "name"}
 
 
@@ -45,7 +29,7 @@ def block(step: StepResult, finding: Finding, view: View) -> list[str]:
     lines += layout.wrap(place(step, finding.position), "  --> ", "      ")
     subject = _subject(step, finding)
     if subject is not None:
-        lines += _panel(_role_lines(subject.roles))
+        lines += _panel(role_lines(subject.roles))
         lines += _panel(_differences(subject, view))
         lines.append(_BAR)
     for note in finding.notes:
@@ -102,56 +86,6 @@ def _advice(finding: Finding) -> list[str]:
     return lines
 
 
-def _role_lines(roles: Sequence[RoleUse]) -> list[str]:
-    """The roles that differ from their counterpart, beside it; nothing when all agree."""
-    by_name = {use.role: use for use in roles}
-    shown: list[str] = []
-    for role, counterpart in _COUNTERPART.items():
-        use, other = by_name.get(role), by_name.get(counterpart)
-        if use is not None and other is not None and use.recipe != other.recipe:
-            shown += [name for name in (counterpart, role) if name not in shown]
-    width = max((len(_role_words(by_name[name])) for name in shown), default=0)
-    lines: list[str] = []
-    for name in shown:
-        use = by_name[name]
-        lines.append(f"{_role_words(use):<{max(width, 52)}}  {possible(use.support)}")
-        lines += _missing(use, by_name.get(_COUNTERPART.get(name, "")))
-    return lines
-
-
-def _role_words(use: RoleUse) -> str:
-    return f"{_LABELS[use.role]:<14}  {use.side}, {recipe_words(use.recipe)}"
-
-
-def possible(support: int) -> str:
-    """``3 tokens possible``."""
-    return f"{plural(support, 'token')} possible"
-
-
-def recipe_words(recipe: str) -> str:
-    """``temperature:1,top-p:9/10`` as ``temperature 1, top-p 9/10``."""
-    return ", ".join(step.replace(":", " ", 1) for step in recipe.split(","))
-
-
-def _missing(use: RoleUse, other: RoleUse | None) -> list[str]:
-    """Points at the place of the processors that the counterpart has and this role lacks."""
-    if other is None or {"row", "one-hot"} & {use.recipe, other.recipe}:
-        return []
-    own = {step.split(":")[0] for step in use.recipe.split(",")}
-    steps = [step for step in other.recipe.split(",") if step != "raw"]
-    lacking = [step for step in steps if step.split(":")[0] not in own]
-    if not lacking:
-        return []
-    names = " and ".join(step.split(":")[0] for step in lacking)
-    words = recipe_words(other.recipe)
-    first = recipe_words(lacking[0])
-    start = words.index(first)
-    lead = 2 if start else 0
-    indent = len(_role_words(other)) - len(words) + start - lead
-    verb = "is" if len(lacking) == 1 else "are"
-    return [f"{' ' * indent}{'^' * (len(first) + lead)} {names} {verb} missing here"]
-
-
 def _differences(subject: PositionResult | BonusResult, view: View) -> list[str]:
     """The tokens whose output differs most from the reference, largest first."""
     tokens: list[TokenLine | BonusToken] = [*subject.tokens]
@@ -166,7 +100,8 @@ def _differences(subject: PositionResult | BonusResult, view: View) -> list[str]
             cells = [view.numerals.number(figure, digits) for figure in _masses(token)]
             cells.append(view.numerals.signed(token.difference, digits))
             if fractions:
-                cells.append(signed_decimal(token.difference))
+                nothing = token.difference.exact == 0
+                cells.append("" if nothing else signed_decimal(token.difference))
             rows.append([layout.token(token.text, token.id, with_id), *cells])
         return _table(rows, isinstance(subject, BonusResult), fractions, gap)
 
