@@ -11,9 +11,10 @@ from specdist.model.options import ProcessingOptions
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers.json_numbers import type_name
+from specdist.readers.json_positions import POSITION_KEYS, StepReading
 from specdist.readers.json_rows import RowReading
 from specdist.readers.json_settings import merged, read_settings, unknown_key
-from specdist.readers.json_steps import POSITION_KEYS, STEP_KEYS, StepReading, read_step
+from specdist.readers.json_steps import STEP_KEYS, read_step
 from specdist.readers.naming import nearest, shorten
 
 SCHEMA = "specdist.capture/1"
@@ -46,10 +47,10 @@ def looks_like_capture(value: Any) -> bool:
     if isinstance(value.get("positions"), list) and value["positions"]:
         return isinstance(value["positions"][0], dict)
     steps = value.get("steps")
+    if steps == []:
+        return set(value) <= {*HEADER_KEYS, "steps"}
     keys = {"positions", "target", "draft"}
-    return isinstance(steps, list) and any(
-        isinstance(step, dict) and keys & set(step) for step in steps[:1]
-    )
+    return isinstance(steps, list) and isinstance(steps[0], dict) and bool(keys & set(steps[0]))
 
 
 def not_a_capture(value: Any, name: str) -> NotACaptureError:

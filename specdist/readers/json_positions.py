@@ -1,0 +1,152 @@
+"""One drafted position of a JSON capture: two rows, the drafted token, overridden roles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from specdist.errors import CaptureError
+from specdist.model.capture import Position, Vocab
+from specdist.model.finding import Finding
+from specdist.model.options import ProcessingOptions
+from specdist.model.role import Role
+from specdist.model.row import Row, Stage
+from specdist.readers.json_rows import (
+    RowReading,
+    is_row,
+    one_hot_token,
+    point_mass,
+    read_row,
+    size_of,
+    token_id,
+)
+from specdist.readers.json_settings import object_at, role_of, text_of, unknown_key
+from specdist.readers.strict_json import join
+
+POSITION_KEYS = ("target", "draft", "draft_token", "roles")
+
+
+@dataclass(frozen=True, slots=True)
+class StepReading:
+    """What holds for every step of a capture."""
+
+    rows: RowReading
+    size: int | None
+    options: ProcessingOptions = field(default_factory=ProcessingOptions)
+    vocab: Vocab | None = None
+    findings: tuple[Finding, ...] = ()
+    only: Literal["target", "draft"] | None = None
+    """The one side that must be there, when two files are read as a pair."""
+
+
+def read_position(
+    value: Any, path: str, index: int, reading: StepReading, drafted: Any
+) -> Position:
+    rows = reading.rows
+    item = object_at(value, path, rows.file)
+    for key in item:
+        if key not in POSITION_KEYS:
+            raise unknown_key(key, path, rows.file, POSITION_KEYS)
+    if reading.only is not None and reading.only in item:
+        return _half(item, path, index, reading, drafted)
+    if "target" not in item:
+        raise CaptureError(
+            "there is no target row",
+            place=f"{rows.file}, {path or 'top level'}",
+            expected="target and draft",
+        )
+    roles = object_at(item.get("roles", {}), join(path, "roles"), rows.file)
+    size = _size(item, roles, path, reading)
+    token = _draft_token(item, path, size, rows, drafted)
+    target = read_row(item["target"], join(path, "target"), size, rows)
+    if "draft" in item:
+        draft = read_row(item["draft"], join(path, "draft"), size, rows)
+    elif token is not None:
+        draft = point_mass(token, join(path, "draft_token"), size, rows)
+    else:
+        raise CaptureError(
+            "there is no draft row",
+            place=rows.place(path or "top level"),
+            expected="a draft row, or the drafted token in draft_tokens (a one-hot draft)",
+        )
+    return Position(index, target, draft, token, _roles(roles, path, size, rows))
+
+
+def _half(
+    item: dict[str, Any], path: str, index: int, reading: StepReading, drafted: Any
+) -> Position:
+    """A position of which one side counts; the other is filled with the same row."""
+    side = reading.only or "target"
+    size = _size({"target": item[side]}, {}, path, reading)
+    row = read_row(item[side], join(path, side), size, reading.rows)
+    token = _draft_token(item, path, size, reading.rows, drafted)
+    roles = object_at(item.get("roles", {}), join(path, "roles"), reading.rows.file)
+    return Position(index, row, row, token, _roles(roles, path, size, reading.rows))
+
+
+def _size(item: dict[str, Any], roles: dict[str, Any], path: str, reading: StepReading) -> int:
+    target, draft = size_of(item["target"]), size_of(item.get("draft"))
+    if target is not None and draft is not None and target != draft:
+        raise CaptureError(
+            f"the target row has {target} numbers, the draft row {draft}",
+            place=reading.rows.place(path or "top level"),
+            expected="two rows over the same vocabulary",
+            advice='a token that one side cannot emit is 0 (or "-inf") there',
+        )
+    others = [size_of(row) for row in roles.values()]
+    sizes = [reading.size, target, draft, *others]
+    size = next((size for size in sizes if size is not None), None)
+    if size is None:
+        raise CaptureError(
+            "the size of the vocabulary is unknown",
+            place=reading.rows.place(path or "top level"),
+            expected='"vocab" or "vocab_size" beside rows that are maps',
+            advice="or pass --vocab-size",
+        )
+    return size
+
+
+def _draft_token(
+    item: dict[str, Any], path: str, size: int, rows: RowReading, listed: Any
+) -> int | None:
+    found = [
+        token_id(token, where, size, rows)
+        for token, where in (
+            (listed, join(path, "draft_token")),
+            (item.get("draft_token"), join(path, "draft_token")),
+            (one_hot_token(item.get("draft")), join(path, "draft.one_hot")),
+        )
+        if token is not None
+    ]
+    if len(set(found)) > 1:
+        raise CaptureError(
+            f"token {found[0]} was drafted here, and token {found[-1]} as well",
+            place=rows.place(path or "top level"),
+            expected="one drafted token a position",
+        )
+    return found[0] if found else None
+
+
+def _roles(roles: dict[str, Any], path: str, size: int, rows: RowReading) -> dict[Role, str | Row]:
+    """Recipes as texts; explicit rows are laws in themselves, so their stage is processed."""
+    final = replace(rows, stage=Stage.PROCESSED)
+    where = join(path, "roles")
+    result: dict[Role, str | Row] = {}
+    for key, value in roles.items():
+        role = role_of(key, where, rows.file)
+        if is_row(value):
+            result[role] = read_row(value, join(where, key), size, final)
+        else:
+            result[role] = text_of(value, join(where, key), rows.file)
+    return result
+
+
+def check_same_size(positions: tuple[Position, ...], places: list[str], file: str) -> None:
+    size = positions[0].target.size
+    for position, place in zip(positions, places, strict=True):
+        if position.target.size != size:
+            raise CaptureError(
+                f"{position.target.size} tokens here, {size} at position 0",
+                place=f"{file}, {place}",
+                expected="one vocabulary for the whole step",
+            )
