@@ -1,19 +1,20 @@
 """The sign of ``sum_k c_k a_k(x)`` for every token x: a float64 filter with a proven bound.
 
-Let ``d_k = fl(2**s c_k)``, correctly rounded, with s chosen so that the smallest ``|d_k|`` is at
+Let ``d_k = fl(2**s |c_k|)``, correctly rounded, with s chosen so that the smallest of them is at
 least 2**60. Then ``d_k a_k(x)`` neither underflows (a float64 is 0 or at least 2**-1074 in size)
-nor loses relative accuracy, and with u = 2**-53 each computed product is
-``2**s c_k a_k (1 + e)``, ``|e| <= 2u + u**2``. Adding m products in float64 gives
-``|computed - 2**s v(x)| <= ((m - 1) u + 3 u) (1 + m u) sum_k |d_k a_k(x)|``, which is below
-``(m + 3) u`` times the *computed* sum of absolute values for m up to a million, plus a factor
-``1 + m u`` of slack that the constant ``2 (m + 3) u`` used here covers twice over. So a computed
-value larger than ``2 (m + 3) u`` times the computed absolute sum has the right sign; the others
-are decided one by one with fractions. A token at which every atom is 0 has the exact sign 0.
+nor loses relative accuracy, and with u = 2**-53 each computed product is ``2**s |c_k| a_k (1 + e)``
+with ``|e| <= 2u + u**2``. Let A and B be the computed sums of the products with positive and with
+negative sign, m products in all: nothing cancels in either, so each is off by a relative error of
+at most ``(m + 2) u`` to first order, and ``(m + 3) u`` in full for m up to a million. Hence, with
+``k = 1 + 4 (m + 3) u`` as a float64, ``A > fl(k B)`` proves that the sum is positive and
+``B > fl(k A)`` that it is negative: ``(1 + t) / (1 - t) <= 1 + 2.01 t`` for ``t = (m + 3) u``,
+and the rounding of ``fl(k B)`` is far inside the rest. Entries that neither test decides go to
+fractions one by one, unless A = B = 0, when every atom is 0 there and so is the sum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -22,7 +23,9 @@ from numpy.typing import NDArray
 
 from specdist.exact.float_sum import BLOCK
 
-Term = tuple[NDArray[np.float64], Sequence[NDArray[np.bool_]], Fraction]
+FloatArray = NDArray[np.float64]
+Term = tuple[Callable[[slice], FloatArray], Sequence[NDArray[np.bool_]], Fraction]
+"""How to get a block of an atom's values, the masks, and the coefficient."""
 
 
 class Signs(NamedTuple):
@@ -39,18 +42,21 @@ def exact_sign_sets(size: int, terms: Sequence[Term]) -> Signs:
     if not terms:
         return Signs(positive, negative)
     factors = _scaled_factors([coefficient for _, _, coefficient in terms])
-    slack = 2 * (len(terms) + 3) * 2.0**-53
+    slack = 1.0 + 4 * (len(terms) + 3) * 2.0**-53
+    buffers = np.empty((3, min(size, BLOCK)))
     for start in range(0, size, BLOCK):
         block = slice(start, min(start + BLOCK, size))
-        total, magnitude = _approximate(terms, factors, block)
-        magnitude *= slack
-        np.greater(total, magnitude, out=positive[block])
-        np.less(total, -magnitude, out=negative[block])
-        unsure = ~(positive[block] | negative[block])
-        unsure &= magnitude > 0
-        for entry in (np.flatnonzero(unsure) + start).tolist():
-            value = _exact_entry(terms, entry)
-            positive[entry], negative[entry] = value > 0, value < 0
+        above, below = _sums_by_sign(terms, factors, block, buffers)
+        limit = buffers[2][: len(above)]
+        np.greater(above, np.multiply(below, slack, out=limit), out=positive[block])
+        np.greater(below, np.multiply(above, slack, out=limit), out=negative[block])
+        decided = np.count_nonzero(positive[block]) + np.count_nonzero(negative[block])
+        if decided == len(above):
+            continue
+        unsure = ~(positive[block] | negative[block]) & (above > 0)
+        for entry in np.flatnonzero(unsure).tolist():
+            value = _exact_entry(terms, start + entry)
+            positive[start + entry], negative[start + entry] = value > 0, value < 0
     return Signs(positive, negative)
 
 
@@ -58,27 +64,35 @@ def _scaled_factors(coefficients: Sequence[Fraction]) -> list[float]:
     smallest = min(abs(c) for c in coefficients)
     shift = 62 - (smallest.numerator.bit_length() - smallest.denominator.bit_length())
     scale = Fraction(2) ** shift
-    return [float(c * scale) for c in coefficients]
+    return [float(abs(c) * scale) for c in coefficients]
 
 
-def _approximate(
-    terms: Sequence[Term], factors: Sequence[float], block: slice
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    total = np.zeros(block.stop - block.start)
-    magnitude = np.zeros_like(total)
-    product = np.empty_like(total)
-    for (values, masks, _), factor in zip(terms, factors, strict=True):
-        np.multiply(values[block], factor, out=product)
+def _sums_by_sign(
+    terms: Sequence[Term], factors: Sequence[float], block: slice, buffers: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The sums A and B of the module docstring over one block."""
+    length = block.stop - block.start
+    above, below, product = (buffer[:length] for buffer in buffers)
+    fresh = {True: True, False: True}
+    for (values, masks, coefficient), factor in zip(terms, factors, strict=True):
+        sign = coefficient > 0
+        total = above if sign else below
+        into = total if fresh[sign] else product
+        np.multiply(values(block), factor, out=into)
         for mask in masks:
-            product *= mask[block]
-        total += product
-        magnitude += np.abs(product, out=product)
-    return total, magnitude
+            into *= mask[block]
+        if not fresh[sign]:
+            total += product
+        fresh[sign] = False
+    for sign, total in ((True, above), (False, below)):
+        if fresh[sign]:
+            total.fill(0.0)
+    return above, below
 
 
 def _exact_entry(terms: Sequence[Term], entry: int) -> Fraction:
     value = Fraction(0)
     for values, masks, coefficient in terms:
         if all(mask[entry] for mask in masks):
-            value += coefficient * Fraction(float(values[entry]))
+            value += coefficient * Fraction(float(values(slice(entry, entry + 1))[0]))
     return value

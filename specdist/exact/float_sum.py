@@ -27,10 +27,10 @@ from math import frexp, ldexp
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 8_192
-"""Elements a pass works on at a time: its buffers stay in the cache, and a BLAS dot product of this
-length does not start threads."""
+BLOCK = 16_384
+"""Elements a pass works on at a time: the buffers of this length stay in the cache."""
 
+_PASSES_BEFORE_LOOKING = 3
 _SUBNORMAL_EXPONENT = 1074
 _LARGEST_EXPONENT = 960
 
@@ -57,17 +57,24 @@ def exact_dots(
     if largest == 0.0:
         return [Fraction(0)] * len(multiplicities)
     log_count = max(len(values) if count is None else count, 2).bit_length()
+    sigmas = _sigmas(frexp(largest)[1], log_count)
+    buffers = _Buffers(min(len(values), BLOCK))
     totals = [0] * len(multiplicities)
-    exponent = frexp(largest)[1]
-    parts = _part_exponents(exponent, log_count)
     for start in range(0, len(values), BLOCK):
-        block = slice(start, start + BLOCK)
-        weights = [
-            None if array is None else array[block].astype(np.float64) for array in multiplicities
-        ]
-        for k, part_sums in enumerate(_block_dots(values[block], weights, parts)):
+        block = slice(start, min(start + BLOCK, len(values)))
+        weights = [None if array is None else array[block] for array in multiplicities]
+        for k, part_sums in enumerate(_block_dots(values[block], weights, sigmas, buffers)):
             totals[k] += sum(map(_scaled_integer, part_sums))
     return [Fraction(total, 1 << _SUBNORMAL_EXPONENT) for total in totals]
+
+
+class _Buffers:
+    """Scratch arrays of one block, made once a call."""
+
+    def __init__(self, length: int) -> None:
+        self.part = np.empty(length)
+        self.rest = np.empty(length)
+        self.weight = np.empty(length)
 
 
 def _largest(values: FloatArray) -> float:
@@ -79,7 +86,7 @@ def _largest(values: FloatArray) -> float:
     return largest
 
 
-def _part_exponents(exponent: int, log_count: int) -> list[float]:
+def _sigmas(exponent: int, log_count: int) -> list[float]:
     """The sigmas of the passes, until nothing above the subnormal unit can be left."""
     sigmas = []
     while exponent > -_SUBNORMAL_EXPONENT:
@@ -89,21 +96,32 @@ def _part_exponents(exponent: int, log_count: int) -> list[float]:
 
 
 def _block_dots(
-    values: FloatArray, weights: Sequence[FloatArray | None], sigmas: Sequence[float]
+    values: FloatArray,
+    weights: Sequence[NDArray[np.generic] | None],
+    sigmas: Sequence[float],
+    buffers: _Buffers,
 ) -> list[list[float]]:
     """For every weight array the exact part sums of one block."""
-    rest = values.astype(np.float64, copy=True)
-    part = np.empty_like(rest)
+    part, rest = buffers.part[: len(values)], buffers.rest[: len(values)]
+    source = values
     sums: list[list[float]] = [[] for _ in weights]
-    for sigma in sigmas:
-        np.add(rest, sigma, out=part)
-        np.subtract(part, sigma, out=part)
-        np.subtract(rest, part, out=rest)
-        for k, weight in enumerate(weights):
-            sums[k].append(float(part.sum() if weight is None else part @ weight))
-        if not rest.any():
+    for done, sigma in enumerate(sigmas):
+        if done >= _PASSES_BEFORE_LOOKING and source.max() == 0.0 == source.min():
             break
+        np.add(source, sigma, out=part)
+        np.subtract(part, sigma, out=part)
+        np.subtract(source, part, out=rest)
+        source = rest
+        for k, weight in enumerate(weights):
+            sums[k].append(_dot(part, weight, buffers))
     return sums
+
+
+def _dot(part: FloatArray, weight: NDArray[np.generic] | None, buffers: _Buffers) -> float:
+    if weight is None:
+        return float(part.sum())
+    product = np.multiply(part, weight, out=buffers.weight[: len(part)])
+    return float(product.sum())
 
 
 def _scaled_integer(value: float) -> int:

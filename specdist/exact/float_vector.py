@@ -9,79 +9,20 @@ inside the algebra, and terms that cancel do so exactly and for the real-valued 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from specdist.exact.float_atoms import Atom, Mask, Space, Terms, entries_of_largest
 from specdist.exact.float_filter import Signs, exact_sign_sets
-from specdist.exact.float_sum import exact_dots
 from specdist.exact.float_terms import divide_rounded, multiply_exactly
 
 _ZERO = Fraction(0)
 _UNIT = Fraction(1, 2**53)
 _TINY = Fraction(1, 2**1000)
-
-
-@dataclass(frozen=True, eq=False)
-class Atom:
-    """A float64 array [n] of non-negative values, or the same as 16-bit codes with a table."""
-
-    values: NDArray[np.float64]
-    codes: NDArray[np.uint16] | None = None
-    table: NDArray[np.float64] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Mask:
-    """A set of tokens, bool [n], compared by identity."""
-
-    array: NDArray[np.bool_]
-
-
-Key = tuple[Atom, frozenset[Mask]]
-Terms = dict[Key, Fraction]
-
-
-@dataclass(frozen=True, eq=False)
-class Space:
-    """The tokens of one position, and the exact sums and signs already worked out for them.
-
-    ``ids`` are the token ids of the entries (None: entry i is token i); tokens outside have mass 0
-    in every law of the position.
-    """
-
-    size: int
-    ids: NDArray[np.intp] | None = None
-    sums: dict[Key, Fraction] = field(default_factory=dict)
-    signs: dict[frozenset[tuple[Key, Fraction]], Signs] = field(default_factory=dict)
-    masks: dict[int, Mask] = field(default_factory=dict)
-    products: dict[tuple[Atom, Atom], tuple[Atom, Atom, Fraction]] = field(default_factory=dict)
-
-    def sum(self, key: Key) -> Fraction:
-        """``sum_x a(x) [x in M]``, exactly."""
-        if key not in self.sums:
-            self.sums[key] = _masked_sum(*key)
-        return self.sums[key]
-
-    def mask(self, array: NDArray[np.bool_]) -> Mask:
-        """The mask object of an array; one object per array, so that equal terms cancel."""
-        return self.masks.setdefault(id(array), Mask(array))
-
-
-def _masked_sum(atom: Atom, masks: frozenset[Mask]) -> Fraction:
-    chosen = None
-    for mask in masks:
-        chosen = mask.array if chosen is None else chosen & mask.array
-    if atom.codes is None or atom.table is None:
-        return exact_dots(atom.values, [chosen])[0]
-    codes = atom.codes if chosen is None else atom.codes * chosen
-    counts = np.bincount(codes, minlength=len(atom.table))
-    if chosen is not None:
-        counts[0] -= len(codes) - int(np.count_nonzero(chosen))
-    present = np.flatnonzero(counts)
-    return exact_dots(atom.table[present], [counts[present]], len(codes))[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,21 +71,24 @@ class FloatVector:
     def vanishes_identically(self) -> bool:
         return not self.terms or (not self.error and self.is_zero())
 
+    def same_as(self, other: FloatVector) -> bool:
+        return self.terms == other.terms and self.error == other.error
+
     def largest(self, count: int) -> list[int]:
-        sizes = np.abs(self.approximate())
-        if count < len(sizes):
-            # The count-th largest block maximum is a lower bound of the count-th largest entry.
-            width = max(len(sizes) // (64 * max(count, 1)), 1)
-            whole = len(sizes) // width * width
-            maxima = sizes[:whole].reshape(-1, width).max(axis=1)
-            floor = np.partition(maxima, len(maxima) - count)[len(maxima) - count]
-            entries = np.flatnonzero(sizes >= floor)
-        else:
-            entries = np.arange(len(sizes))
+        if count <= 0:
+            return []
+        sizes = self._sizes()
+        entries = entries_of_largest(sizes, count)
         entries = entries[np.lexsort((entries, -sizes[entries]))][:count]
-        return [
-            int(entry if self.space.ids is None else self.space.ids[entry]) for entry in entries
-        ]
+        return self._tokens(entries)
+
+    def _sizes(self) -> NDArray[np.float64]:
+        """Sizes of the entries up to one common factor, as float64."""
+        if len(self.terms) == 1:
+            (atom, masks) = next(iter(self.terms))
+            if not masks:
+                return np.abs(atom.values)
+        return np.abs(self.approximate())
 
     def approximate(self) -> NDArray[np.float64]:
         """The entries as float64, for display and for ordering."""
@@ -181,7 +125,7 @@ class FloatVector:
         )
         scale = drafted_scale * target_scale / tested_scale
         full = self._restricted(defined & ~below)
-        rounded = Atom(quotient)
+        rounded = Atom.of(quotient)
         partial = FloatVector(self.space, {(rounded, frozenset()): scale})
         error = (1 + self.error) * (1 + target.error) / (1 - tested.error) - 1
         error += 4 * _UNIT * partial.total() + _TINY
@@ -192,7 +136,7 @@ class FloatVector:
         key = (first, second)
         if key not in self.space.products:
             high, low, lost = multiply_exactly(first.values, second.values)
-            self.space.products[key] = (Atom(high), Atom(low), lost)
+            self.space.products[key] = (Atom.of(high), Atom.of(low), lost)
         high_atom, low_atom, lost = self.space.products[key]
         scale = first_scale * second_scale
         terms = {(high_atom, frozenset[Mask]()): scale, (low_atom, frozenset[Mask]()): scale}
@@ -210,17 +154,19 @@ class FloatVector:
         lost, error = _ZERO, 16 * _UNIT * (self._size() + 1) + _TINY
         error += 2 * self.error + 4 * law.error
         for entry in heavy.tolist():
-            left = 1 - scale * Fraction(float(atom.values[entry]))
+            left = 1 - scale * Fraction(atom.entry(entry))
             value = self._entry(entry)
             result[entry] = float(value / left) if left else 0.0
             lost += _ZERO if left else value
             if left and value:
                 margin = left - law.error
                 error += (self.error + law.error) / (left * margin) if margin > 0 else Fraction(1)
-        return FloatVector(self.space, {(Atom(result), frozenset()): Fraction(1)}, error), lost
+        return FloatVector(self.space, {(Atom.of(result), frozenset()): Fraction(1)}, error), lost
 
     def drafted_outside(self, other: FloatVector) -> list[int]:
-        outside = self._signs().positive & ~other._signs().positive
+        if self.terms == other.terms:
+            return []
+        outside = (self._single()[0].values > 0) & ~(other._single()[0].values > 0)
         entries = np.flatnonzero(outside)[:16]
         return [
             int(entry if self.space.ids is None else self.space.ids[entry]) for entry in entries
@@ -254,7 +200,7 @@ class FloatVector:
         if key not in known:
             signs = exact_sign_sets(
                 self.space.size,
-                [(a.values, [m.array for m in masks], c) for (a, masks), c in self.terms.items()],
+                [(a.block, [m.array for m in masks], c) for (a, masks), c in self.terms.items()],
             )
             known[key] = signs
             opposite = frozenset((k, -c) for k, c in self.terms.items())
@@ -282,12 +228,38 @@ class FloatVector:
     def _index(self, token: int) -> int:
         return token if self.space.ids is None else int(np.searchsorted(self.space.ids, token))
 
+    def values(self, tokens: Sequence[int]) -> list[Fraction]:
+        known: dict[tuple[bool, ...], list[tuple[Atom, Fraction]]] = {}
+        found = []
+        for token in tokens:
+            if not self._holds(token):
+                found.append(_ZERO)
+                continue
+            entry = self._index(token)
+            pattern = tuple(
+                all(bool(mask.array[entry]) for mask in masks) for _, masks in self.terms
+            )
+            if pattern not in known:
+                known[pattern] = self._factors(pattern)
+            found.append(_linear(known[pattern], entry))
+        return found
+
     def _entry(self, entry: int) -> Fraction:
-        total = _ZERO
-        for (atom, masks), coefficient in self.terms.items():
-            if all(mask.array[entry] for mask in masks):
-                total += coefficient * Fraction(float(atom.values[entry]))
-        return total
+        pattern = tuple(all(mask.array[entry] for mask in masks) for _, masks in self.terms)
+        return _linear(self._factors(pattern), entry)
+
+    def _factors(self, pattern: tuple[bool, ...]) -> list[tuple[Atom, Fraction]]:
+        """Coefficient of each atom where exactly these terms hold, without those that cancel."""
+        factors: dict[Atom, Fraction] = {}
+        for holds, ((atom, _), coefficient) in zip(pattern, self.terms.items(), strict=True):
+            if holds:
+                factors[atom] = factors.get(atom, _ZERO) + coefficient
+        return [(atom, factor) for atom, factor in factors.items() if factor]
+
+
+def _linear(factors: list[tuple[Atom, Fraction]], entry: int) -> Fraction:
+    values = [factor * Fraction(atom.entry(entry)) for atom, factor in factors]
+    return sum(values[1:], values[0]) if values else _ZERO
 
 
 def _scaled(terms: Terms, factor: Fraction) -> Terms:

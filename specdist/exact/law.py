@@ -50,8 +50,9 @@ class FloatLaw:
     """Float64 weights on the tokens ``ids`` (None: all ``size`` tokens, in id order).
 
     ``ids`` is sorted and holds no duplicates; tokens outside it have weight 0. For 16-bit rows
-    ``codes`` (uint16, one per token) with ``table`` (weight of each of the 65,536 codes) replaces
-    ``dense``, because such a row takes few distinct values.
+    ``codes`` (one per token), ``table`` (weight of each of 65,536 codes), ``present`` (the codes
+    that occur, rising) and ``counts`` (how often each does) replace ``dense``, because such a row
+    takes few distinct values.
     """
 
     size: int
@@ -60,6 +61,8 @@ class FloatLaw:
     ids: NDArray[np.intp] | None = None
     codes: NDArray[np.uint16] | None = None
     table: NDArray[np.float64] | None = None
+    present: NDArray[np.intp] | None = None
+    counts: NDArray[np.intp] | None = None
     origin: Hashable = None
 
     @cached_property
@@ -71,9 +74,11 @@ class FloatLaw:
             raise ValueError("a float law needs dense weights, or codes with their table")
         return self.table.take(self.codes)
 
-    @property
+    @cached_property
     def support(self) -> int:
         """How many tokens are possible."""
+        if self.table is not None and self.counts is not None and self.present is not None:
+            return int(self.counts[self.table[self.present] > 0].sum())
         return int((self.weights > 0).sum())
 
 

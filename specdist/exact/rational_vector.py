@@ -17,9 +17,14 @@ def relative_to_absolute(bound: Fraction) -> Fraction:
 
     With weights w(1 + e), |e| <= bound, a probability is off by a factor between
     ``(1 - bound) / (1 + bound)`` and its inverse, so the L1 error is at most
-    ``2 bound / (1 - bound)``.
+    ``2 bound / (1 - bound)``; rounded up to a multiple of 2**-100.
     """
-    return 2 * bound / (1 - bound)
+    return rounded_up(2 * bound / (1 - bound)) if bound else bound
+
+
+def rounded_up(bound: Fraction) -> Fraction:
+    """The next multiple of 2**-100: error bounds need no longer denominators."""
+    return Fraction(-(-(bound.numerator << 100) // bound.denominator), 1 << 100)
 
 
 def exact_total(values: Sequence[Fraction]) -> Fraction:
@@ -33,7 +38,7 @@ def exact_total(values: Sequence[Fraction]) -> Fraction:
 class RationalVector:
     """A vector of fractions; index is the token id. See `ExactVector` for the operations."""
 
-    values: tuple[Fraction, ...]
+    entries: tuple[Fraction, ...]
     error: Fraction = _ZERO
 
     @classmethod
@@ -47,33 +52,41 @@ class RationalVector:
         return self._zip(other, lambda mine, theirs: mine - theirs)
 
     def scaled(self, factor: Fraction, factor_error: Fraction = _ZERO) -> RationalVector:
-        size = sum((abs(value) for value in self.values), _ZERO) if factor_error else _ZERO
+        size = sum((abs(value) for value in self.entries), _ZERO) if factor_error else _ZERO
         error = abs(factor) * self.error + factor_error * (size + self.error)
-        return RationalVector(tuple(factor * value for value in self.values), error)
+        return RationalVector(tuple(factor * value for value in self.entries), error)
 
     def widened(self, error: Fraction) -> RationalVector:
-        return RationalVector(self.values, error)
+        return RationalVector(self.entries, error)
 
     def minimum(self, other: RationalVector) -> RationalVector:
         return self._zip(other, min)
 
     def positive_part(self) -> RationalVector:
-        return RationalVector(tuple(max(value, _ZERO) for value in self.values), self.error)
+        return RationalVector(tuple(max(value, _ZERO) for value in self.entries), self.error)
 
     def total(self) -> Fraction:
-        return exact_total(self.values)
+        return exact_total(self.entries)
 
     def value(self, token: int) -> Fraction:
-        return self.values[token]
+        return self.entries[token]
+
+    def values(self, tokens: Sequence[int]) -> list[Fraction]:
+        return [self.entries[token] for token in tokens]
 
     def is_zero(self) -> bool:
-        return not any(self.values)
+        return not any(self.entries)
 
     def vanishes_identically(self) -> bool:
         return self.is_zero() and not self.error
 
+    def same_as(self, other: RationalVector) -> bool:
+        return self is other
+
     def largest(self, count: int) -> list[int]:
-        order = sorted(range(len(self.values)), key=lambda token: (-abs(self.values[token]), token))
+        order = sorted(
+            range(len(self.entries)), key=lambda token: (-abs(self.entries[token]), token)
+        )
         return order[:count]
 
     def accepted_from(
@@ -84,18 +97,18 @@ class RationalVector:
                 return drafted if goal and zero_draft == "accept" else _ZERO
             return drafted * min(Fraction(1), goal / test)
 
-        values = tuple(map(accepted, self.values, target.values, tested.values))
+        values = tuple(map(accepted, self.entries, target.entries, tested.entries))
         # Each factor is off by a relative error of at most its L1 bound: (1+a)(1+b)/(1-c) - 1.
         error = (1 + self.error) * (1 + target.error) / (1 - tested.error) - 1
         return RationalVector(values, error)
 
     def product(self, other: RationalVector) -> RationalVector:
-        values = tuple(map(Fraction.__mul__, self.values, other.values))
+        values = tuple(map(Fraction.__mul__, self.entries, other.entries))
         return RationalVector(values, (1 + self.error) * (1 + other.error) - 1)
 
     def over_complement(self, law: RationalVector) -> tuple[RationalVector, Fraction]:
         values, lost, smallest = [], _ZERO, Fraction(1)
-        for value, probability in zip(self.values, law.values, strict=True):
+        for value, probability in zip(self.entries, law.entries, strict=True):
             if probability == 1:
                 lost += value
                 values.append(_ZERO)
@@ -109,12 +122,12 @@ class RationalVector:
         return RationalVector(tuple(values), error), lost
 
     def drafted_outside(self, other: RationalVector) -> list[int]:
-        pairs = zip(self.values, other.values, strict=True)
+        pairs = zip(self.entries, other.entries, strict=True)
         outside = [token for token, (mine, theirs) in enumerate(pairs) if mine and not theirs]
         return outside[:16]
 
     def _zip(
         self, other: RationalVector, operation: Callable[[Fraction, Fraction], Fraction]
     ) -> RationalVector:
-        values = tuple(map(operation, self.values, other.values))
+        values = tuple(map(operation, self.entries, other.entries))
         return RationalVector(values, self.error + other.error)

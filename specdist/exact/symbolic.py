@@ -18,12 +18,13 @@ from fractions import Fraction
 from typing import Literal, cast
 
 from specdist.errors import SettingsError
+from specdist.exact.symbolic_budget import SymbolicBudgetError, work_limit
 from specdist.exact.symbolic_digits import (
     certified_fraction_interval,
     decimal_text,
     nearest_float,
 )
-from specdist.exact.symbolic_enclosure import Interval, SymbolicBudgetError
+from specdist.exact.symbolic_enclosure import Interval
 from specdist.exact.symbolic_law import (
     Logits,
     SymbolicLaw,
@@ -175,7 +176,11 @@ def symbolic_check(roles: Mapping[str, RoleFilling]) -> SymbolicCheck:
     if set(roles) != known:
         wrong = sorted(set(roles) ^ known)
         raise SettingsError(f"roles {', '.join(wrong)}", expected=", ".join(sorted(known)))
-    laws = {role: _law(role, filling) for role, filling in roles.items()}
+    with work_limit():
+        return _checked({role: _law(role, filling) for role, filling in roles.items()})
+
+
+def _checked(laws: Mapping[str, SymbolicLaw | Literal["one-hot"]]) -> SymbolicCheck:
     sizes = {len(law) for law in laws.values() if not isinstance(law, str)}
     if len(sizes) != 1:
         raise SettingsError(

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from specdist.errors import SettingsError
+from specdist.exact.symbolic_budget import SymbolicBudgetError
 from specdist.exact.symbolic_enclosure import (
     MAX_BITS,
     Interval,
-    SymbolicBudgetError,
     exp_minus,
     ln_10,
 )

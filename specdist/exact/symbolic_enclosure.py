@@ -11,18 +11,11 @@ from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
 
-from specdist.errors import SpecdistError
+from specdist.exact.symbolic_budget import SymbolicBudgetError
 
 MAX_BITS = 1 << 17
-MAX_PRODUCTS = 2_000_000
 
 Interval = tuple[Fraction, Fraction]
-
-
-class SymbolicBudgetError(SpecdistError):
-    """A closed form too large to build, or two values too close for `MAX_BITS` bits."""
-
-    ident = "undecided-budget"
 
 
 @lru_cache(maxsize=1 << 14)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from specdist.errors import RowError, SettingsError
-from specdist.exact.symbolic_enclosure import SymbolicBudgetError
+from specdist.exact.symbolic_budget import SymbolicBudgetError
 from specdist.exact.symbolic_ratio import ONE, ZERO, ExponentialRatio
 from specdist.exact.symbolic_sum import ExponentialSum
 

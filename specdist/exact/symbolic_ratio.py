@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
+from specdist.exact.symbolic_budget import SymbolicBudgetError
 from specdist.exact.symbolic_enclosure import (
     MAX_BITS,
     Interval,
-    SymbolicBudgetError,
     exp_interval,
 )
 from specdist.exact.symbolic_sum import ExponentialSum
@@ -41,7 +41,7 @@ class ExponentialRatio:
                     powers[factor] -= 1
         kept = [(factor, power) for factor, power in powers.items() if power]
         self.numerator = numerator
-        self.factors: Factors = tuple(sorted(kept, key=lambda item: item[0].terms))
+        self.factors: Factors = tuple(sorted(kept, key=lambda item: item[0].key))
 
     @classmethod
     def of(cls, value: ExponentialSum | Fraction | int) -> ExponentialRatio:
@@ -140,7 +140,7 @@ class ExponentialRatio:
 
     @property
     def _top(self) -> Fraction:
-        return self.numerator.top if self.numerator.terms else Fraction(0)
+        return self.numerator.top if not self.numerator.is_zero() else Fraction(0)
 
     def mantissa(self, bits: int) -> tuple[Interval, Fraction]:
         """((low, high), r): the value is ``exp(r)`` times a number between low and high."""

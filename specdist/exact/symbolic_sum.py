@@ -13,11 +13,10 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import gcd, lcm
 
+from specdist.exact.symbolic_budget import SymbolicBudgetError, charge
 from specdist.exact.symbolic_enclosure import (
     MAX_BITS,
-    MAX_PRODUCTS,
     Interval,
-    SymbolicBudgetError,
     exp_interval,
     exp_minus,
 )
@@ -26,16 +25,36 @@ Term = tuple[Fraction, Fraction]
 
 
 class ExponentialSum:
-    """An immutable sum; ``terms`` are (exponent, coefficient), largest exponent first."""
+    """An immutable sum, held in lowest integers: ``sum of c / unit * exp(r / steps)``.
 
-    __slots__ = ("_hash", "terms")
+    ``whole`` lists the integer pairs (r, c), largest r first, no c zero. ``steps`` has no divisor
+    in common with every r, nor ``unit`` with every c, so equal sums have equal fields.
+    """
 
-    terms: tuple[Term, ...]
+    __slots__ = ("_hash", "steps", "unit", "whole")
 
     def __init__(self, coefficients: Mapping[Fraction, Fraction] | None = None) -> None:
-        found = [(r, c) for r, c in (coefficients or {}).items() if c]
-        self.terms = tuple(sorted(found, reverse=True))
-        self._hash: int | None = None
+        found = coefficients or {}
+        steps = lcm(*(r.denominator for r in found))
+        unit = lcm(*(c.denominator for c in found.values()))
+        pairs = {
+            r.numerator * (steps // r.denominator): c.numerator * (unit // c.denominator)
+            for r, c in found.items()
+        }
+        self._settle(steps, unit, pairs)
+
+    def _settle(self, steps: int, unit: int, pairs: Mapping[int, int]) -> None:
+        kept = {r: c for r, c in pairs.items() if c}
+        over, under = gcd(steps, *kept), gcd(unit, *kept.values())
+        self.steps, self.unit = steps // over, unit // under
+        self.whole = tuple((r // over, kept[r] // under) for r in sorted(kept, reverse=True))
+        self._hash = hash((self.steps, self.unit, self.whole))
+
+    @classmethod
+    def _of(cls, steps: int, unit: int, pairs: Mapping[int, int]) -> ExponentialSum:
+        result = cls.__new__(cls)
+        result._settle(steps, unit, pairs)
+        return result
 
     @classmethod
     def constant(cls, value: Fraction | int) -> ExponentialSum:
@@ -49,22 +68,35 @@ class ExponentialSum:
     @classmethod
     def total(cls, sums: Iterable[ExponentialSum]) -> ExponentialSum:
         """Sum of any number of sums."""
-        found: dict[Fraction, Fraction] = {}
-        for item in sums:
-            for exponent, coefficient in item.terms:
-                found[exponent] = found.get(exponent, Fraction(0)) + coefficient
-        return cls(found)
+        items = list(sums)
+        charge(sum(len(item) for item in items))
+        steps = lcm(*(item.steps for item in items))
+        unit = lcm(*(item.unit for item in items))
+        found: dict[int, int] = {}
+        for item in items:
+            stretch, factor = steps // item.steps, unit // item.unit
+            for r, c in item.whole:
+                found[r * stretch] = found.get(r * stretch, 0) + c * factor
+        return cls._of(steps, unit, found)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """(exponent, coefficient) as fractions, largest exponent first."""
+        return tuple((Fraction(r, self.steps), Fraction(c, self.unit)) for r, c in self.whole)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The fields that define the sum, for sorting."""
+        return self.whole, self.steps, self.unit
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ExponentialSum) and self.terms == other.terms
+        return isinstance(other, ExponentialSum) and self.key == other.key
 
     def __hash__(self) -> int:
-        if self._hash is None:
-            self._hash = hash(self.terms)
         return self._hash
 
     def __len__(self) -> int:
-        return len(self.terms)
+        return len(self.whole)
 
     def __repr__(self) -> str:
         inner = " + ".join(f"{c}*exp({r})" for r, c in self.terms)
@@ -72,17 +104,17 @@ class ExponentialSum:
 
     def is_zero(self) -> bool:
         """Exact, by linear independence."""
-        return not self.terms
+        return not self.whole
 
     @property
     def top(self) -> Fraction:
         """Largest exponent; the sum must not be zero."""
-        return self.terms[0][0]
+        return Fraction(self.whole[0][0], self.steps)
 
     @property
     def bottom(self) -> Fraction:
         """Smallest exponent; the sum must not be zero."""
-        return self.terms[-1][0]
+        return Fraction(self.whole[-1][0], self.steps)
 
     def __add__(self, other: ExponentialSum) -> ExponentialSum:
         return ExponentialSum.total((self, other))
@@ -95,58 +127,41 @@ class ExponentialSum:
 
     def scale(self, factor: Fraction | int, shift: Fraction | int = 0) -> ExponentialSum:
         """``factor * exp(shift) * self``."""
-        if not factor:
-            return ExponentialSum()
-        result = ExponentialSum()
-        result.terms = tuple((r + shift, c * factor) for r, c in self.terms)
-        return result
+        return self * ExponentialSum.exp(Fraction(shift), factor)
 
     def __mul__(self, other: ExponentialSum) -> ExponentialSum:
-        """The product, in integers over common denominators of exponents and coefficients."""
-        if len(self) == 1 or len(other) == 1:
-            single, many = (self, other) if len(self) == 1 else (other, self)
-            return many.scale(single.terms[0][1], single.terms[0][0])
-        if len(self) * len(other) > MAX_PRODUCTS:
-            raise SymbolicBudgetError(
-                f"the closed form needs a product of {len(self)} by {len(other)} terms",
-                expected=f"at most {MAX_PRODUCTS} products of terms",
-                advice="check the row without --symbolic, or keep fewer tokens",
-            )
-        steps = lcm(*(r.denominator for r, _ in self.terms + other.terms))
-        left_unit, left = self._integers(steps)
-        right_unit, right = other._integers(steps)
+        """The product; raises SymbolicBudgetError when it would be too long to work with."""
+        charge(len(self) * len(other), product=True)
+        steps = lcm(self.steps, other.steps)
+        stretch = steps // self.steps
+        right = [(r * (steps // other.steps), c) for r, c in other.whole]
         found: dict[int, int] = {}
-        for exponent, coefficient in left:
+        for r, c in self.whole:
+            start = r * stretch
             for more, factor in right:
-                key = exponent + more
-                found[key] = found.get(key, 0) + coefficient * factor
-        unit = left_unit * right_unit
-        return ExponentialSum({Fraction(r, steps): Fraction(c, unit) for r, c in found.items()})
-
-    def _integers(self, steps: int) -> tuple[int, list[tuple[int, int]]]:
-        unit = lcm(*(c.denominator for _, c in self.terms))
-        scaled = ((r * steps, c * unit) for r, c in self.terms)
-        return unit, [(r.numerator, c.numerator) for r, c in scaled]
+                found[start + more] = found.get(start + more, 0) + c * factor
+        return ExponentialSum._of(steps, self.unit * other.unit, found)
 
     def scaled_enclosure(self, bits: int) -> tuple[int, int]:
         """(low, high) with ``low <= 2^bits * exp(-top) * self <= high``.
 
-        Width: at most ``3 sum_k |c_k| + 2 n`` for n terms. Each ``exp(r_k - top)`` has an
-        enclosure of width <= 3, its product with c_k is rounded outward by less than 1 a side.
+        Width: at most ``3 sum_k |c_k| + 2``, because each ``exp(r_k - top)`` has an enclosure of
+        width <= 3 and the sum of the products is rounded outward once. The
+        sum must not be zero.
         """
+        charge(len(self))
         low = high = 0
-        for exponent, coefficient in self.terms:
-            least, most = exp_minus(self.top - exponent, bits)
-            if coefficient < 0:
-                least, most = most, least
-            low += coefficient.numerator * least // coefficient.denominator
-            high -= -coefficient.numerator * most // coefficient.denominator
-        return low, high
+        top = self.whole[0][0]
+        for r, c in self.whole:
+            least, most = exp_minus(Fraction(top - r, self.steps), bits)
+            low += c * (least if c > 0 else most)
+            high += c * (most if c > 0 else least)
+        return low // self.unit, -(-high // self.unit)
 
     def enclosure(self, bits: int) -> Interval:
         """Fractions around the value. Relative to ``exp(top)`` the width is that of
         `scaled_enclosure` over ``2**bits``, and 4 units of the last bit more for ``exp(top)``."""
-        if not self.terms:
+        if not self.whole:
             return Fraction(0), Fraction(0)
         least, most = exp_interval(self.top, bits)
         low, high = self.scaled_enclosure(bits)
@@ -157,11 +172,11 @@ class ExponentialSum:
 
     def sign(self) -> int:
         """-1, 0 or 1, always right; `SymbolicBudgetError` if `MAX_BITS` bits do not tell."""
-        if not self.terms:
+        if not self.whole:
             return 0
-        if all(c > 0 for _, c in self.terms):
+        if all(c > 0 for _, c in self.whole):
             return 1
-        if all(c < 0 for _, c in self.terms):
+        if all(c < 0 for _, c in self.whole):
             return -1
         bits = 64
         while bits <= MAX_BITS:
@@ -178,33 +193,33 @@ class ExponentialSum:
 
     def monic(self) -> tuple[ExponentialSum, Fraction, Fraction]:
         """(m, c, r) with ``self = c exp(r) m``, c > 0, largest term of m +1 or -1."""
-        exponent, coefficient = self.terms[0]
-        size = abs(coefficient)
-        return self.scale(1 / size, -exponent), size, exponent
+        size = Fraction(abs(self.whole[0][1]), self.unit)
+        return self.scale(1 / size, -self.top), size, self.top
 
-    def quotient(self, divisor: ExponentialSum, work: int = 100_000) -> ExponentialSum | None:
+    def quotient(self, divisor: ExponentialSum, work: int = 50_000) -> ExponentialSum | None:
         """``self / divisor`` when it is a sum again and found with at most ``work`` terms touched.
 
         Long division from the largest exponent down; no quotient term may lie below
         ``self.bottom - divisor.bottom``, because the smallest terms multiply without cancelling.
+        ``self`` must not be zero.
         """
-        rest = dict(self.terms)
+        steps = lcm(self.steps, divisor.steps)
+        rest = {r * (steps // self.steps): Fraction(c, self.unit) for r, c in self.whole}
+        parts = [(r * (steps // divisor.steps), c) for r, c in divisor.whole]
+        (lead, size), floor = parts[0], min(rest) - parts[-1][0]
         found: dict[Fraction, Fraction] = {}
-        lead, size = divisor.terms[0]
-        while work > 0:
-            if not rest:
-                return ExponentialSum(found)
-            work -= len(rest) + len(divisor)
-            exponent = max(rest)
-            shift, factor = exponent - lead, rest[exponent] / size
-            if shift < self.bottom - divisor.bottom:
+        while work > 0 and rest:
+            work -= len(rest) + len(parts)
+            start = max(rest)
+            shift, factor = start - lead, rest[start] / size
+            if shift < floor:
                 return None
-            found[shift] = factor
-            for r, c in divisor.terms:
+            found[Fraction(shift, steps)] = factor * divisor.unit
+            for r, c in parts:
                 left = rest.pop(r + shift, Fraction(0)) - factor * c
                 if left:
                     rest[r + shift] = left
-        return None
+        return None if rest else ExponentialSum(found)
 
 
 def common_step(exponents: Iterable[Fraction]) -> Fraction:

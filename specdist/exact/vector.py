@@ -8,6 +8,7 @@ then the rounding is inside ``error`` too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol, Self
 
@@ -43,12 +44,18 @@ class ExactVector(Protocol):
     def value(self, token: int) -> Fraction:
         """``v(token)``, exactly."""
 
+    def values(self, tokens: Sequence[int]) -> list[Fraction]:
+        """``v(token)`` for each of some tokens, exactly."""
+
     def is_zero(self) -> bool:
         """True iff every entry is exactly 0 for the weights as represented."""
 
     def vanishes_identically(self) -> bool:
         """True only if every entry is 0 for the real-valued laws as well, not merely for their
         rounded weights."""
+
+    def same_as(self, other: Self) -> bool:
+        """True only if both are one vector by construction, entries and error alike."""
 
     def largest(self, count: int) -> list[int]:
         """Token ids of the ``count`` entries largest in size, ties by rising id."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from specdist.exact.float_vector import Atom
+    from specdist.exact.float_atoms import Atom
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -100,7 +100,8 @@ def _as_float(law: Law) -> FloatLaw | None:
 def _float_vectors(laws: Mapping[Name, FloatLaw]) -> dict[Name, ExactVector]:
     import numpy as np
 
-    from specdist.exact.float_vector import FloatVector, Mask, Space
+    from specdist.exact.float_atoms import FORESEEN_FROM, Mask, Space
+    from specdist.exact.float_vector import FloatVector
 
     size = next(iter(laws.values())).size
     ids: NDArray[np.intp] | None = None
@@ -111,12 +112,16 @@ def _float_vectors(laws: Mapping[Name, FloatLaw]) -> dict[Name, ExactVector]:
             ids = ids if support is ids else np.union1d(ids, support)
     space = Space(size if ids is None else len(ids), ids)
     atoms: dict[Hashable, Atom] = {}
+    keys = {name: _identity(law) or id(law) for name, law in laws.items()}
+    for name, law in laws.items():
+        if keys[name] not in atoms:
+            atoms[keys[name]] = _atom(law, ids)
+    dense = [atom for atom in atoms.values() if atom.codes is None]
+    if len(dense) == 2 and space.size >= FORESEEN_FROM:
+        space.foresee(dense[0], dense[1])
     vectors: dict[Name, ExactVector] = {}
     for name, law in laws.items():
-        key = _identity(law) or id(law)
-        if key not in atoms:
-            atoms[key] = _atom(law, ids)
-        whole = (atoms[key], frozenset[Mask]())
+        whole = (atoms[keys[name]], frozenset[Mask]())
         terms = {whole: 1 / space.sum(whole)}
         vectors[name] = FloatVector(space, terms, relative_to_absolute(law.bound))
     return vectors
@@ -125,11 +130,13 @@ def _float_vectors(laws: Mapping[Name, FloatLaw]) -> dict[Name, ExactVector]:
 def _atom(law: FloatLaw, ids: NDArray[np.intp] | None) -> Atom:
     import numpy as np
 
-    from specdist.exact.float_vector import Atom
+    from specdist.exact.float_atoms import Atom
 
     if law.ids is None or law.ids is ids:
-        return Atom(law.weights, law.codes, law.table)
+        if law.codes is not None:
+            return Atom(law.size, None, law.codes, law.table, law.present, law.counts)
+        return Atom.of(law.weights)
     size = law.size if ids is None else len(ids)
     values = np.zeros(size)
     values[law.ids if ids is None else np.searchsorted(ids, law.ids)] = law.weights
-    return Atom(values)
+    return Atom.of(values)

@@ -48,7 +48,7 @@ def keep_top(row: FloatRow, count: int, ties: str) -> FloatRow:
 
 def keep_prefix(row: FloatRow, mass: Fraction, boundary: str, ties: str) -> FloatRow:
     """See `WorkingRow.keep_prefix`."""
-    if row.codes is not None:
+    if row.coded is not None:
         levels, bound = row.levels()
         total = exact_dots(levels.weights, [levels.counts], row.size)[0]
     else:

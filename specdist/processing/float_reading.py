@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from specdist.model.row import NumberFormat, Row
 from specdist.processing.cut_remarks import sum_remark, written
 from specdist.processing.float_weights import (
     FloatArray,
+    dumped_floats,
     float64_values,
     refuse_not_finite,
     sixteen_bit_codes,
@@ -24,14 +25,24 @@ from specdist.processing.float_weights import (
 from specdist.processing.row_sum import ROUNDING, softmax_units, sum_allowance
 from specdist.processing.working_row import Remark
 
+_MINUS_ZERO = 0x8000
+
+
+class Coded(NamedTuple):
+    """A 16-bit row: one code a token, the score of every code, which codes occur, how often."""
+
+    codes: NDArray[np.uint16]
+    table: FloatArray
+    present: NDArray[np.intp]
+    counts: NDArray[np.intp]
+
 
 class Reading(NamedTuple):
     """What a row starts from: dense scores of the kept tokens, or codes with their table."""
 
-    scores: FloatArray | None
+    scores: NDArray[np.floating[Any]] | None
     ids: NDArray[np.intp] | None
-    codes: NDArray[np.uint16] | None
-    table: FloatArray | None
+    coded: Coded | None
     remarks: tuple[Remark, ...]
     origin: Hashable
 
@@ -42,14 +53,15 @@ def read_logits(row: Row) -> Reading:
     origin = (row.place, id(row.values))
     if codes is not None:
         table = sixteen_bit_table(row)
-        present = np.flatnonzero(np.bincount(codes, minlength=65_536))
-        values = table[present]
-        if np.isfinite(values).all():
-            return Reading(None, None, codes, table, (), origin)
-    scores = float64_values(row)
+        coded = _coded(codes, table)
+        if np.isfinite(table[coded.present]).all():
+            return Reading(None, None, coded, (), origin)
+        scores: NDArray[np.floating[Any]] = table.take(codes)
+    else:
+        scores = dumped_floats(row)
     refuse_not_finite(scores, float(scores.max()), row.place)
     if scores.min() > -np.inf:
-        return Reading(scores, None, None, None, (), origin)
+        return Reading(scores, None, None, (), origin)
     kept = np.flatnonzero(scores > -np.inf)
     if not len(kept):
         raise RowError(
@@ -57,15 +69,24 @@ def read_logits(row: Row) -> Reading:
             place=row.place,
             expected="at least one finite value",
         )
-    return Reading(scores[kept], kept, None, None, (), origin)
+    return Reading(scores[kept], kept, None, (), origin)
+
+
+def _coded(codes: NDArray[np.uint16], table: FloatArray) -> Coded:
+    """The codes of a row with -0.0 folded into 0.0, and how often each occurs."""
+    counts = np.bincount(codes, minlength=len(table))
+    if counts[_MINUS_ZERO]:
+        codes = np.where(codes == _MINUS_ZERO, np.uint16(0), codes)
+        counts[0] += counts[_MINUS_ZERO]
+        counts[_MINUS_ZERO] = 0
+    present = np.flatnonzero(counts > 0)
+    return Coded(codes, table, present, counts[present])
 
 
 def read_logprobs(row: Row, normalise: bool) -> Reading:
     """Log-probabilities: none above 0 beyond rounding, and exponentials that sum to one."""
     reading = read_logits(row)
-    scores = reading.scores
-    if scores is None:
-        scores = float64_values(row)
+    scores = float64_values(row) if reading.scores is None else reading.scores.astype(np.float64)
     largest = float(scores.max())
     top_slack = _logprob_rounding(row, Fraction(0))
     if largest > float(top_slack):
@@ -112,7 +133,7 @@ def read_probabilities(row: Row, normalise: bool) -> Reading:
     remarks = _sum_remarks(row, "probabilities", total, allowance, normalise)
     kept = None if smallest > 0 else np.flatnonzero(values)
     scores = values if kept is None else values[kept]
-    return Reading(scores, kept, None, None, remarks, (row.place, id(row.values)))
+    return Reading(scores, kept, None, remarks, (row.place, id(row.values)))
 
 
 def _sum_remarks(

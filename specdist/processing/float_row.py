@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from specdist.model.row import Kind, PointMass, Row
 from specdist.processing import float_cuts
 from specdist.processing.cut_remarks import tie_remark
 from specdist.processing.float_levels import Levels
-from specdist.processing.float_reading import read_logits, read_logprobs, read_probabilities
+from specdist.processing.float_reading import Coded, read_logits, read_logprobs, read_probabilities
 from specdist.processing.float_weights import UNIT, FloatArray, exact_powers, softmax_weights
 from specdist.processing.working_row import Remark
 
@@ -40,9 +41,8 @@ class FloatRow:
     size: int
     place: str
     ids: NDArray[np.intp] | None
-    dense: FloatArray | None
-    codes: NDArray[np.uint16] | None
-    table: FloatArray | None
+    dense: NDArray[np.floating[Any]] | None
+    coded: Coded | None
     logits: bool
     temperature: Fraction
     score_error: Fraction
@@ -57,7 +57,17 @@ class FloatRow:
             ids, weight = np.array([row.values.token], dtype=np.intp), np.array([1.0])
             origin = ("point", row.values.token)
             return cls(
-                row.size, row.place, ids, weight, None, None, False, _ONE, _ZERO, _ZERO, origin, ()
+                size=row.size,
+                place=row.place,
+                ids=ids,
+                dense=weight,
+                coded=None,
+                logits=False,
+                temperature=_ONE,
+                score_error=_ZERO,
+                weight_error=_ZERO,
+                origin=origin,
+                remarks=(),
             )
         if row.kind is Kind.PROBABILITIES:
             reading = read_probabilities(row, normalise)
@@ -70,8 +80,7 @@ class FloatRow:
             place=row.place,
             ids=reading.ids,
             dense=reading.scores,
-            codes=reading.codes,
-            table=reading.table,
+            coded=reading.coded,
             logits=row.kind is not Kind.PROBABILITIES,
             temperature=_ONE,
             score_error=_ZERO,
@@ -85,31 +94,29 @@ class FloatRow:
     def scores(self) -> FloatArray:
         """Score of each kept token, in the order of the ids."""
         if self.dense is not None:
-            return self.dense
-        if self.codes is None or self.table is None:
+            return self.dense.astype(np.float64, copy=False)
+        if self.coded is None:
             raise ValueError("a float row needs dense scores, or codes with their table")
-        return self.table.take(self.codes)
+        return self.coded.table.take(self.coded.codes)
 
     def tokens(self) -> NDArray[np.intp]:
         """Ids of the kept tokens, rising."""
         return np.arange(self.size) if self.ids is None else self.ids
 
-    def weighed(self, scores: FloatArray) -> tuple[FloatArray, Fraction]:
+    def weighed(self, scores: NDArray[np.floating[Any]]) -> tuple[FloatArray, Fraction]:
         """Weights of some scores of this row (the largest among them), and their bound."""
         if not self.logits:
-            return scores, self.weight_error
+            return scores.astype(np.float64, copy=False), self.weight_error
         return softmax_weights(scores, float(scores.max()), self.temperature, self.score_error)
 
     def levels(self) -> tuple[Levels, Fraction]:
         """The levels of a 16-bit row, and the bound of their weights."""
-        if self.codes is None or self.table is None:
+        if self.coded is None:
             raise ValueError("only a 16-bit row has its levels at hand")
-        counts = np.bincount(self.codes, minlength=len(self.table))
-        present = np.flatnonzero(counts)
-        order = present[np.argsort(-self.table[present])]
-        scores = self.table[order]
-        weights, bound = self.weighed(scores)
-        return Levels(scores, weights, counts[order]), bound
+        scores = self.coded.table[self.coded.present]
+        order = np.argsort(-scores)
+        weights, bound = self.weighed(scores[order])
+        return Levels(scores[order], weights, self.coded.counts[order]), bound
 
     # Steps that change scores.
 
@@ -156,13 +163,13 @@ class FloatRow:
         scores = np.log(self.scores())
         error = 8 * UNIT * Fraction(float(np.abs(scores).max())) + self.weight_error + UNIT**10
         return replace(
-            self, dense=scores, codes=None, table=None, logits=True, score_error=error,
+            self, dense=scores, coded=None, logits=True, score_error=error,
             weight_error=_ZERO,
         )  # fmt: skip
 
     def _rescored(self, scores: FloatArray, error: Fraction, step: Hashable) -> FloatRow:
         return replace(
-            self, dense=scores, codes=None, table=None, score_error=error,
+            self, dense=scores, coded=None, score_error=error,
             origin=(self.origin, step),
         )  # fmt: skip
 
@@ -183,8 +190,7 @@ class FloatRow:
             self,
             ids=tied[:1],
             dense=np.array([1.0]),
-            codes=None,
-            table=None,
+            coded=None,
             logits=False,
             temperature=_ONE,
             score_error=_ZERO,
@@ -224,18 +230,30 @@ class FloatRow:
         if len(entries) == (self.size if self.ids is None else len(self.ids)):
             return kept
         return replace(
-            kept, ids=self.tokens()[entries], dense=self.scores()[entries], codes=None, table=None
+            kept,
+            ids=self.tokens()[entries],
+            dense=self.scores()[entries],
+            coded=None,
         )
 
     def law(self) -> FloatLaw:
         """Weights over their exact sum; see `float_weights` for the bound."""
-        if self.codes is not None and self.table is not None:
-            present = np.flatnonzero(np.bincount(self.codes, minlength=len(self.table)))
-            weights, bound = self.weighed(self.table[present])
-            table = np.zeros(len(self.table))
+        if self.coded is not None:
+            codes, scores, present, counts = self.coded
+            weights, bound = self.weighed(scores[present])
+            table = np.zeros(len(scores))
             table[present] = weights
-            return FloatLaw(self.size, bound, codes=self.codes, table=table, origin=self.origin)
-        weights, bound = self.weighed(self.scores())
+            return FloatLaw(
+                self.size,
+                bound,
+                codes=codes,
+                table=table,
+                present=present,
+                counts=counts,
+                origin=self.origin,
+            )
+        kept = self.dense if self.dense is not None else self.scores()
+        weights, bound = self.weighed(kept)
         return FloatLaw(self.size, bound, dense=weights, ids=self.ids, origin=self.origin)
 
     def _entry(self, token: int) -> int | None:

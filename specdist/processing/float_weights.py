@@ -6,19 +6,22 @@ off by at most ``3.01 u |a|``, plus ``2 e / T`` when the logits carry an absolut
 `numpy.exp` is trusted to 4 units in the last place, that is 8u. So the relative error of a weight
 is at most ``(4 |a| + 16) u + 2.1 e / T`` as long as that is below 1/100. A weight below
 2**-1074 is stored as 2**-1074, because a finite logit is never impossible; that absolute error is
-part of promise, not of the relative bound, and is covered by adding 2**-1000 to it once.
+part of the promise, not of the relative bound, and is covered by adding 2**-200 to it once: the
+largest weight is 1, so 2**800 such weights would be needed to exceed it.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specdist.errors import RowError, SettingsError
 from specdist.exact.float_terms import multiply_exactly
+from specdist.exact.rational_vector import rounded_up
 from specdist.model.row import FloatValues, NumberFormat, Row
 
 FloatArray = NDArray[np.float64]
@@ -44,18 +47,15 @@ def decoded(numbers: NumberFormat) -> FloatArray:
 
 
 def sixteen_bit_codes(row: Row) -> NDArray[np.uint16] | None:
-    """The bit patterns of a float16 or bfloat16 row with -0.0 folded into 0.0; else None."""
+    """The bit patterns of a float16 or bfloat16 row; None for other formats."""
     if not isinstance(row.values, FloatValues):
         return None
     array = row.values.array
     if array.dtype == np.uint16:
-        codes = array.astype(np.uint16, copy=False)
-    elif array.dtype == np.float16:
-        codes = np.ascontiguousarray(array).view(np.uint16)
-    else:
-        return None
-    minus_zero = codes == 0x8000
-    return np.where(minus_zero, np.uint16(0), codes) if minus_zero.any() else codes
+        return array.astype(np.uint16, copy=False)
+    if array.dtype == np.float16:
+        return np.ascontiguousarray(array).view(np.uint16)
+    return None
 
 
 def float64_values(row: Row) -> FloatArray:
@@ -66,6 +66,14 @@ def float64_values(row: Row) -> FloatArray:
     if codes is not None:
         return decoded(_sixteen_bit_format(row)).take(codes)
     return row.values.array.astype(np.float64)
+
+
+def dumped_floats(row: Row) -> NDArray[np.floating[Any]]:
+    """The numbers of a float32 or float64 row as they stand in memory, in native byte order."""
+    if not isinstance(row.values, FloatValues) or row.values.array.dtype.kind != "f":
+        raise TypeError("a row of float32 or float64 numbers is needed")
+    array = row.values.array
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _sixteen_bit_format(row: Row) -> NumberFormat:
@@ -79,7 +87,7 @@ def sixteen_bit_table(row: Row) -> FloatArray:
     return decoded(_sixteen_bit_format(row))
 
 
-def refuse_not_finite(values: FloatArray, largest: float, place: str) -> None:
+def refuse_not_finite(values: NDArray[np.floating[Any]], largest: float, place: str) -> None:
     """Raises RowError naming the first NaN or +inf; ``largest`` is ``values.max()``."""
     if largest < np.inf:
         return
@@ -96,11 +104,12 @@ def refuse_not_finite(values: FloatArray, largest: float, place: str) -> None:
 
 
 def softmax_weights(
-    scores: FloatArray, largest: float, temperature: Fraction, score_error: Fraction
+    scores: NDArray[np.floating[Any]], largest: float, temperature: Fraction, score_error: Fraction
 ) -> tuple[FloatArray, Fraction]:
     """Weights ``exp((scores - largest) / temperature)`` and their relative bound.
 
-    ``scores``: float64 [n], finite or -inf (weight 0), at most ``largest``. Raises SettingsError
+    ``scores``: float64 or float32 [n], finite or -inf (weight 0), at most ``largest``.
+    Raises SettingsError
     for a temperature outside [1e-290, 1e290].
     """
     low, high = _TEMPERATURES
@@ -110,7 +119,7 @@ def softmax_weights(
             expected="0, or a number from 1e-290 to 1e290",
             advice="temperature 0 takes the most likely token",
         )
-    weights = scores - largest
+    weights = np.subtract(scores, largest, dtype=np.float64)
     if temperature != 1:
         with np.errstate(over="ignore"):
             weights /= float(temperature)
@@ -120,8 +129,10 @@ def softmax_weights(
         possible = scores > -np.inf
         weights[possible & (weights < SMALLEST)] = SMALLEST
     depth = Fraction(min(finite_depth, _DEEPEST))
-    bound = (4 * depth + 16) * UNIT + Fraction(21, 10) * score_error / temperature
-    return weights, bound + Fraction(1, 2**1000)
+    bound = (4 * depth + 16) * UNIT
+    if score_error:
+        bound += Fraction(21, 10) * score_error / temperature
+    return weights, rounded_up(bound + Fraction(1, 2**200))
 
 
 def _depth(arguments: FloatArray) -> float:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from specdist.exact.rational_vector import rounded_up
 from specdist.exact.vector import ExactVector
 from specdist.model.figure import Figure
 from specdist.model.verdict import Verdict
 from specdist.rules.outcomes import Outcomes
 
 _ZERO = Fraction(0)
+_ONE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +66,4 @@ def compare_laws(output: ExactVector, reference: ExactVector, same: bool) -> Com
 
 def probability(value: Fraction, error: Fraction) -> Figure:
     """A figure in [0, 1] whose rounding bound never needs to exceed 1."""
-    return Figure.of(value, min(error, Fraction(1)) or None)
+    return Figure.of(value, rounded_up(min(error, _ONE)) if error else None)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
+from specdist.exact.rational_vector import rounded_up
 from specdist.exact.vector import ExactVector
 from specdist.model.capture import Vocab
 from specdist.model.figure import Figure
 from specdist.model.report import BonusToken, TokenLine
 from specdist.model.role import Role
 from specdist.rules.outcomes import Outcomes, RoleLaws
-from specdist.verify.comparison import Comparison, probability
+from specdist.verify.comparison import Comparison
 
+_ZERO = Fraction(0)
 ALL_TOKENS_UP_TO = 64
 
 
@@ -38,55 +39,80 @@ def token_lines(
     vocab: Vocab | None,
 ) -> tuple[TokenLine, ...]:
     """One line per listed token."""
-    one = Figure.of(1)
-    unreachable = not outcomes.rejected or bool(comparison.unassigned)
-    tested = None if Role.ACCEPT_DRAFT in laws.one_hot else laws[Role.ACCEPT_DRAFT]
-    lines = []
-    for token in tokens:
-        recovered = outcomes.recovered.value(token)
-        residual = None if unreachable else recovered / outcomes.rejected
-        lines.append(
-            TokenLine(
-                id=token,
-                text=vocab.text(token) if vocab else None,
-                reference=_of_law(laws[Role.REFERENCE], token),
-                drafted=_of_law(laws[Role.DRAFTED_FROM], token),
-                tested=one if tested is None else _of_law(tested, token),
-                accepted=probability(outcomes.accepted.value(token), outcomes.accepted.error),
-                residual=None if residual is None else _residual(residual, outcomes),
-                recovered=probability(recovered, outcomes.recovered.error),
-                output=probability(comparison.output.value(token), comparison.output.error),
-                difference=Figure.of(
-                    comparison.difference.value(token), comparison.bound and comparison.bound * 2
-                ),
-            )
+    reachable = bool(outcomes.rejected) and not comparison.unassigned
+    bound = _residual_bound(outcomes) if reachable else None
+    columns = _Columns(tokens)
+    reference = columns.of(laws[Role.REFERENCE])
+    drafted = columns.of(laws[Role.DRAFTED_FROM])
+    one_hot = Role.ACCEPT_DRAFT in laws.one_hot
+    tested = [Figure.of(1)] * len(tokens) if one_hot else columns.of(laws[Role.ACCEPT_DRAFT])
+    accepted = columns.of(outcomes.accepted)
+    recovered = columns.of(outcomes.recovered)
+    same = comparison.difference.vanishes_identically()
+    output = reference if same else columns.of(comparison.output)
+    difference = columns.of(comparison.difference)
+    return tuple(
+        TokenLine(
+            id=token,
+            text=vocab.text(token) if vocab else None,
+            reference=reference[i],
+            drafted=drafted[i],
+            tested=tested[i],
+            accepted=accepted[i],
+            residual=_residual(recovered[i], outcomes, bound) if reachable else None,
+            recovered=recovered[i],
+            output=output[i],
+            difference=difference[i],
         )
-    return tuple(lines)
+        for i, token in enumerate(tokens)
+    )
 
 
 def bonus_tokens(
     tokens: list[int], reference: ExactVector, comparison: Comparison, vocab: Vocab | None
 ) -> tuple[BonusToken, ...]:
     """One line per listed token of the bonus row."""
-    value: Callable[[int], Fraction] = comparison.difference.value
+    columns = _Columns(tokens)
+    expected, output = columns.of(reference), columns.of(comparison.output)
+    difference = columns.of(comparison.difference)
     return tuple(
         BonusToken(
             id=token,
             text=vocab.text(token) if vocab else None,
-            reference=_of_law(reference, token),
-            output=_of_law(comparison.output, token),
-            difference=Figure.of(value(token), comparison.bound and comparison.bound * 2),
+            reference=expected[i],
+            output=output[i],
+            difference=difference[i],
         )
-        for token in tokens
+        for i, token in enumerate(tokens)
     )
 
 
-def _of_law(law: ExactVector, token: int) -> Figure:
-    # The L1 bound of a law is also the relative bound of each of its probabilities.
-    value = law.value(token)
-    return probability(value, value * law.error)
+class _Columns:
+    """The figures of some tokens, vector by vector; equal vectors share their figures."""
+
+    def __init__(self, tokens: list[int]) -> None:
+        self._tokens = tokens
+        self._made: list[tuple[ExactVector, list[Figure]]] = []
+
+    def of(self, vector: ExactVector) -> list[Figure]:
+        for known, figures in self._made:
+            if known.same_as(vector):
+                return figures
+        error = _ZERO if vector.vanishes_identically() else vector.error
+        bound = rounded_up(min(error, Fraction(1))) if error else None
+        values = vector.values(self._tokens)
+        figures = [Figure(float(value), value, bound) for value in values]
+        self._made.append((vector, figures))
+        return figures
 
 
-def _residual(value: Fraction, outcomes: Outcomes) -> Figure:
-    error = (outcomes.recovered.error + outcomes.accepted.error) / abs(outcomes.rejected)
-    return probability(value, error)
+def _residual_bound(outcomes: Outcomes) -> Fraction | None:
+    error = outcomes.recovered.error + outcomes.accepted.error
+    return rounded_up(min(error / abs(outcomes.rejected), Fraction(1))) if error else None
+
+
+def _residual(recovered: Figure, outcomes: Outcomes, error: Fraction | None) -> Figure:
+    if not recovered.exact:
+        return recovered
+    value = recovered.exact / outcomes.rejected
+    return Figure(float(value), value, error)
