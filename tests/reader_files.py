@@ -34,8 +34,10 @@ def npy(array: np.ndarray, descr: str | None = None, **options: Any) -> bytes:
     data = buffer.getvalue()
     if descr is None:
         return data
-    old = np.lib.format.dtype_to_descr(array.dtype)
-    return data.replace(repr(old).encode(), repr(descr).encode(), 1)
+    old = repr(np.lib.format.dtype_to_descr(array.dtype)).encode()
+    header = data[10 : 10 + int.from_bytes(data[8:10], "little")]
+    changed = header.replace(old, repr(descr).encode(), 1).rstrip()
+    return data[:10] + changed.ljust(len(header) - 1) + b"\n" + data[10 + len(header) :]
 
 
 def safetensors(

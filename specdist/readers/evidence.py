@@ -99,6 +99,10 @@ def _kind_of(values: NDArray[np.float64], numbers: NumberFormat) -> tuple[Kind |
 def _agreed(kinds: list[tuple[Kind | None, str]]) -> tuple[Kind | None, str]:
     if not kinds:
         return None, "every row looked at is masked"
+    # A row that can only be logits settles rows that leave it open, for all are of one kind.
+    settled = [found for found in kinds if found[0] is Kind.LOGITS]
+    if settled:
+        kinds = settled + [found for found in kinds if found[0] is not None]
     first, reason = kinds[0]
     for kind, other in kinds[1:]:
         if kind is not first:

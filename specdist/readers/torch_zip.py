@@ -20,6 +20,8 @@ from specdist.readers.zip_members import Member
 PICKLE_LIMIT = 32 * 2**20
 ELEMENT_LIMIT = 1 << 40
 DEPTH_LIMIT = 20
+VISIT_LIMIT = 1_000_000
+"""Containers may share parts, so walking them can take longer than reading them did."""
 
 _ELEMENTS: dict[str, Element] = {
     "HalfStorage": FLOAT16,
@@ -73,25 +75,29 @@ class _Reading:
         self.tensors: dict[str, Tensor] = {}
         self.refused: dict[str, str] = {}
         self.facts: dict[str, str] = {}
+        self.visited = 0
 
     def collect(self, name: str, value: Any, depth: int) -> None:
         """Adds the tensors below ``value`` under dotted names."""
+        self.visited += 1
+        if self.visited > VISIT_LIMIT:
+            raise CaptureError("the containers hold too many items", place=self.source)
         if depth > DEPTH_LIMIT:
             raise CaptureError("the containers are nested too deeply", place=self.source)
         if isinstance(value, TensorRef):
             self._add(name or "tensor", value)
         elif isinstance(value, dict):
             for key, item in value.items():
-                self.collect(f"{name}.{key}" if name else str(key), item, depth + 1)
+                self.collect(_dotted(name, key), item, depth + 1)
         elif isinstance(value, list | tuple) and any(isinstance(i, TensorRef) for i in value):
             self._sequence(name, value, depth)
         elif isinstance(value, list | tuple) and any(
             isinstance(item, list | tuple | dict) for item in value
         ):
             for index, item in enumerate(value):
-                self.collect(f"{name}.{index}" if name else str(index), item, depth + 1)
+                self.collect(_dotted(name, index), item, depth + 1)
         elif isinstance(value, str | int | float) and name:
-            self.facts[shorten(name)] = shorten(str(value))
+            self.facts[shorten(name)] = _plain(value)
 
     def _sequence(self, name: str, items: list[Any] | tuple[Any, ...], depth: int) -> None:
         label = name or ("tuple" if isinstance(items, tuple) else "list")
@@ -108,12 +114,15 @@ class _Reading:
                 self.tensors[label] = stacked(label, known)
                 return
         for index, item in enumerate(items):
-            self.collect(f"{name}.{index}" if name else str(index), item, depth + 1)
+            self.collect(_dotted(name, index), item, depth + 1)
 
     def _add(self, name: str, reference: TensorRef) -> None:
         tensor = self._tensor(name, reference)
-        if tensor is not None:
-            self.tensors[name] = tensor
+        if tensor is None:
+            return
+        if name in self.tensors:
+            raise CaptureError(f"two tensors are named {shorten(name)!r}", place=self.source)
+        self.tensors[name] = tensor
 
     def _tensor(self, name: str, reference: TensorRef) -> Tensor | None:
         place = f"{self.source}, {shorten(name)}"
@@ -136,6 +145,16 @@ class _Reading:
             )
         shape, strides = _checked_view(reference, count, place)
         return Tensor(name, element, shape, (Piece(member.storage, reference.offset, strides),))
+
+
+def _dotted(name: str, key: object) -> str:
+    return f"{name}.{_plain(key)}" if name else _plain(key)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > 200:
+        return "a number of many digits"
+    return shorten(str(value), 200)
 
 
 def _checked_view(
