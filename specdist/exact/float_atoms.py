@@ -101,7 +101,7 @@ class Space:
     guesses: dict[Atom, tuple[NDArray[np.bool_], Fraction]] = field(default_factory=dict)
 
     def foresee(self, first: Atom, second: Atom) -> None:
-        """Works out the sums that comparing two normalised atoms is going to need, in one pass each.
+        """Works out the sums that comparing two normalised atoms will need, in one pass each.
 
         The comparison needs exact totals, and sums over the tokens where it holds; float64 totals
         tell those tokens beforehand, all but a few at most, and `sum` mends the few exactly.
@@ -125,14 +125,17 @@ class Space:
         return self.sums[key]
 
     def _from_guess(self, atom: Atom, chosen: NDArray[np.bool_]) -> Fraction | None:
-        """The sum over ``chosen`` where a guess differs from it in a few tokens only."""
+        """The sum over ``chosen`` where a guess, or its complement, misses a few tokens only."""
         if atom not in self.guesses:
             return None
         guess, total = self.guesses[atom]
-        wrong = np.flatnonzero(guess != chosen)
-        if len(wrong) > _MENDED:
+        differs = guess != chosen
+        count = int(np.count_nonzero(differs))
+        if self.size - count <= _MENDED:
+            differs, total = ~differs, self.sums[(atom, frozenset())] - total
+        elif count > _MENDED:
             return None
-        for entry in wrong.tolist():
+        for entry in np.flatnonzero(differs).tolist():
             value = Fraction(atom.entry(entry))
             total += value if chosen[entry] else -value
         return total

@@ -79,7 +79,9 @@ class FloatLaw:
         """How many tokens are possible."""
         if self.table is not None and self.counts is not None and self.present is not None:
             return int(self.counts[self.table[self.present] > 0].sum())
-        return int((self.weights > 0).sum())
+        import numpy as np
+
+        return int(np.count_nonzero(self.weights > 0))
 
 
 Law = RationalLaw | FloatLaw
