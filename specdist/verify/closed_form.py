@@ -110,9 +110,8 @@ def _closed_line(line: TokenLine, token: SymbolicToken) -> TokenLine:
 
 
 def _closed(figure: Figure, value: SymbolicValue) -> Figure:
-    """The figure with its closed form, and the value rounded from it; exact where rational."""
+    """The figure with its closed form; where that is rational, it is the exact value."""
     rational = value.exact
     if rational is not None:
         return Figure(float(rational), rational, None, value.text)
-    low, high = value.enclosure
-    return Figure(value.approx, (low + high) / 2, high - low, value.text)
+    return Figure(value.approx, figure.exact, figure.bound, value.text)

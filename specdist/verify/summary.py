@@ -23,6 +23,7 @@ class Mean:
     exact: Fraction | None = Fraction(0)
     fixed: int = 0
     bound: Fraction = Fraction(0)
+    only: Figure | None = None
 
     def add(self, figure: Figure) -> None:
         """Takes one figure into the mean."""
@@ -30,6 +31,7 @@ class Mean:
         if value is None:
             raise ValueError("a mean needs exact figures")
         self.count += 1
+        self.only = figure if self.count == 1 else None
         self.bound += figure.bound or 0
         self.fixed += (value.numerator << _SCALE) // value.denominator
         if self.exact is not None:
@@ -39,8 +41,8 @@ class Mean:
 
     def figure(self) -> Figure | None:
         """The mean so far, None of nothing."""
-        if not self.count:
-            return None
+        if self.count < 2:
+            return self.only
         bound = self.bound / self.count
         if self.exact is not None:
             return Figure.of(self.exact / self.count, bound)
