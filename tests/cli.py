@@ -10,9 +10,15 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+
+import typer.main
+
+# The command tree is the same for every call; building it anew would be most of the time.
+_command_tree = lru_cache(typer.main.get_command)
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_inputs"
@@ -36,7 +42,12 @@ def run(*arguments: object) -> Result:
 
     out, err = io.StringIO(), io.StringIO()
     argv = ["specdist", *map(str, arguments)]
-    with patch.object(sys, "argv", argv), redirect_stdout(out), redirect_stderr(err):
+    with (
+        patch.object(sys, "argv", argv),
+        patch.object(typer.main, "get_command", _command_tree),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
         try:
             code = main()
         except SystemExit as stop:

@@ -1,0 +1,239 @@
+"""Bugs to plant. Each names what it replaces; `test_mutants.py` shows that the oracle sees it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """Replaces ``attribute`` ("module:name" or "module:Class.name") by ``make(original)``."""
+
+    name: str
+    attribute: str
+    make: Callable[[Any], Any]
+
+    @property
+    def owner(self) -> Any:
+        module, _, path = self.attribute.partition(":")
+        owner: Any = importlib.import_module(module)
+        for part in path.split(".")[:-1]:
+            owner = getattr(owner, part)
+        return owner
+
+    @property
+    def key(self) -> str:
+        return self.attribute.rpartition(":")[2].rpartition(".")[2]
+
+
+VECTOR = "specdist.exact.rational_vector:RationalVector"
+FLOATS = "specdist.exact.float_vector:FloatVector"
+LAWS = "specdist.rules.outcomes:RoleLaws"
+RULE = "specdist.rules.token_rule"
+ROW = "specdist.processing.rational_row:RationalRow"
+FLOAT_ROW = "specdist.processing.float_row:FloatRow"
+
+
+def role_read_from(wrong: str, other: str) -> Callable[[Any], Any]:
+    """The law of one role is taken where another belongs."""
+
+    def make(original: Any) -> Any:
+        def read(laws: Any, role: Any) -> Any:
+            asked = type(role)(other) if role == wrong else role
+            return original(laws, role if asked in laws.one_hot else asked)
+
+        return read
+
+    return make
+
+
+def _without_draft(original: Any) -> Any:
+    """The residual is the whole target: recovery from p."""
+
+    def read(laws: Any, role: Any) -> Any:
+        found = original(laws, role)
+        return found.scaled(Fraction(0)) if role == "residual_draft" else found
+
+    return read
+
+
+def _swapped_ratio(original: Any) -> Any:
+    """min(1, draft / target)."""
+    return lambda self, target, tested, zero: original(self, tested, target, "reject")
+
+
+def _uncapped(original: Any) -> Any:
+    """target / draft without the minimum."""
+
+    def accepted(self: Any, target: Any, tested: Any, zero: str) -> Any:
+        rows = zip(self.values, target.values, tested.values, strict=True)
+        values = [d * t / q if q else Fraction(0) for d, t, q in rows]
+        return replace(self, values=tuple(values))
+
+    return accepted
+
+
+def _maximum(original: Any) -> Any:
+    return lambda self, target, tested, zero: self._zip(target, max)
+
+
+def _absolute(original: Any) -> Any:
+    return lambda self: replace(self, values=tuple(map(abs, self.values)))
+
+
+def _floored(original: Any) -> Any:
+    """The residual is floored at a small number in place of zero."""
+    return lambda self: replace(
+        self, values=tuple(max(value, Fraction(1, 10**12)) for value in self.values)
+    )
+
+
+def _last_forgotten(original: Any) -> Any:
+    """The last token of the vocabulary is not added up."""
+    return lambda self: original(replace(self, values=self.values[:-1]))
+
+
+def _close_enough(original: Any) -> Any:
+    """Differences below 1e-9 are called zero."""
+    return lambda self: all(abs(value) < Fraction(1, 10**9) for value in self.values)
+
+
+def _drafted_stays(original: Any) -> Any:
+    """After rejecting x the one-hot residual still holds x."""
+    return lambda laws, accepted, rejected: type(original(laws, accepted, rejected))(
+        accepted, laws["residual_target"].scaled(rejected), rejected
+    )
+
+
+def _other_boundary(original: Any) -> Any:
+    return lambda self, mass, boundary, ties: original(self, mass, "exceed", ties)
+
+
+def _other_ties(original: Any) -> Any:
+    return lambda self, mass, boundary, ties: original(self, mass, boundary, "highest-id")
+
+
+def _all_ties(original: Any) -> Any:
+    return lambda self, mass, boundary, ties: original(self, mass, boundary, "all")
+
+
+def _exactly_k(original: Any) -> Any:
+    return lambda self, count, ties: original(self, count, "lowest-id")
+
+
+def _one_more(original: Any) -> Any:
+    return lambda self, count, ties: original(self, count + 1, ties)
+
+
+def _strict(original: Any) -> Any:
+    return lambda self, fraction, strict: original(self, fraction, True)
+
+
+def _multiplied(original: Any) -> Any:
+    return lambda self, temperature: original(self, 1 / temperature)
+
+
+def _no_temperature(original: Any) -> Any:
+    return lambda self, temperature: self
+
+
+def _last_argmax(original: Any) -> Any:
+    """The highest of the tied ids."""
+
+    def argmax(self: Any) -> Any:
+        best = max(self.law().values)
+        return self.keep({max(x for x, value in enumerate(self.law().values) if value == best)})
+
+    return argmax
+
+
+def _float_arithmetic(original: Any) -> Any:
+    """A decimal or a fraction passes through a float on its way in."""
+
+    def number(value: Any) -> Any:
+        found = original(value)
+        return None if found is None else Fraction(float(found))
+
+    return number
+
+
+def _rounded_sum(original: Any) -> Any:
+    """Sums of float64 arrays as numpy rounds them."""
+    return lambda self, chosen: Fraction(
+        float(self.values.sum() if chosen is None else self.values[chosen].sum())
+    )
+
+
+def _blunt_filter(original: Any) -> Any:
+    """Entries that float64 does not decide at once are called zero."""
+    return lambda terms, entry: Fraction(0)
+
+
+def _first_forgotten(original: Any) -> Any:
+    """Token 0 is never among the chosen ones (off by one)."""
+
+    def signs(size: int, terms: Any) -> Any:
+        found = original(size, terms)
+        found.negative[:1] = False
+        return found
+
+    return signs
+
+
+MUTANTS = [
+    Mutant("recovery from the target", f"{LAWS}.__getitem__", _without_draft),
+    Mutant(
+        "the draft of the residual is what was drafted",
+        f"{LAWS}.__getitem__",
+        role_read_from("accept_draft", "drafted_from"),
+    ),
+    Mutant(
+        "the residual starts from the tested target",
+        f"{LAWS}.__getitem__",
+        role_read_from("residual_target", "accept_target"),
+    ),
+    Mutant(
+        "the test uses the reference",
+        f"{LAWS}.__getitem__",
+        role_read_from("accept_target", "reference"),
+    ),
+    Mutant(
+        "the reference is what was tested",
+        f"{LAWS}.__getitem__",
+        role_read_from("reference", "accept_target"),
+    ),
+    Mutant(
+        "the drafts are swapped",
+        f"{LAWS}.__getitem__",
+        role_read_from("drafted_from", "accept_draft"),
+    ),
+    Mutant("the ratio upside down", f"{VECTOR}.accepted_from", _swapped_ratio),
+    Mutant("the ratio without its cap", f"{VECTOR}.accepted_from", _uncapped),
+    Mutant("the maximum for the minimum", f"{VECTOR}.accepted_from", _maximum),
+    Mutant("the absolute for the positive part", f"{VECTOR}.positive_part", _absolute),
+    Mutant("a floor under the residual", f"{VECTOR}.positive_part", _floored),
+    Mutant("the last token is forgotten", f"{VECTOR}.total", _last_forgotten),
+    Mutant("close is called equal", f"{VECTOR}.vanishes_identically", _close_enough),
+    Mutant("the rejected token is recovered", f"{RULE}:_recovered_without_drafted", _drafted_stays),
+    Mutant("top-p must exceed", f"{ROW}.keep_prefix", _other_boundary),
+    Mutant("top-p prefers high ids", f"{ROW}.keep_prefix", _other_ties),
+    Mutant("top-p keeps every tie", f"{ROW}.keep_prefix", _all_ties),
+    Mutant("top-k keeps exactly k", f"{ROW}.keep_top", _exactly_k),
+    Mutant("top-k keeps one more", f"{ROW}.keep_top", _one_more),
+    Mutant("min-p drops equality", f"{ROW}.keep_relative", _strict),
+    Mutant("the temperature upside down", f"{ROW}.divide", _multiplied),
+    Mutant("the temperature is ignored", f"{ROW}.divide", _no_temperature),
+    Mutant("the last of the tied argmaxes", f"{ROW}.argmax", _last_argmax),
+    Mutant("numbers pass through a float", "specdist.readers.json_rows:number", _float_arithmetic),
+    Mutant("float top-p prefers high ids", f"{FLOAT_ROW}.keep_prefix", _other_ties),
+    Mutant("float top-p keeps every tie", f"{FLOAT_ROW}.keep_prefix", _all_ties),
+    Mutant("float top-k keeps exactly k", f"{FLOAT_ROW}.keep_top", _exactly_k),
+    Mutant("the float temperature is ignored", f"{FLOAT_ROW}.divide", _no_temperature),
+    Mutant("rounded sums", "specdist.exact.float_atoms:Atom.exact_sum", _rounded_sum),
+    Mutant("a blunt sign filter", "specdist.exact.float_filter:_exact_entry", _blunt_filter),
+    Mutant("off by one", "specdist.exact.float_vector:exact_sign_sets", _first_forgotten),
+]
