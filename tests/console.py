@@ -12,8 +12,8 @@ _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Session:
-    """One command. ``output`` is None where the block shows only the command; a last line
-    ``$ echo $?`` with its number gives the exit code (0 unless it is there)."""
+    """One command. ``output`` is None where the block shows only the command; a line ``...`` in
+    it stands for any lines. ``$ echo $?`` with its number gives the exit code (0 without it)."""
 
     command: str
     output: str | None
@@ -25,6 +25,13 @@ class Session:
         words = shlex.split(self.command)
         assert words[0] == "specdist", self.command
         return words[1:]
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether the output is what is shown, a line ``...`` standing for any lines."""
+    parts = re.split(r"^\.\.\.$\n?", shown.rstrip() + "\n", flags=re.MULTILINE)
+    pattern = r"(?:.*\n)*".join(map(re.escape, parts))
+    return re.fullmatch(pattern, printed.rstrip() + "\n") is not None
 
 
 def sessions(path: Path) -> list[Session]:

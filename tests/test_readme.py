@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli import ROOT, run_process
-from tests.console import Session, sessions
+from tests.console import Session, matches, sessions
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
@@ -19,7 +19,15 @@ def test_every_command_prints_what_is_shown(session: Session) -> None:
     result = run_process(*session.arguments)
     assert result.code == session.code, result.stderr
     if session.output is not None:
-        assert result.stdout.rstrip() == session.output.rstrip()
+        assert matches(session.output, result.stdout), result.stdout
+
+
+def test_an_ellipsis_stands_for_lines_only() -> None:
+    assert matches("a\n...\nd", "a\nb\nc\nd\n")
+    assert matches("a\n...\nd", "a\nd\n")
+    assert not matches("a\n...\nd", "a\nb\nc\n")
+    assert not matches("a\nd", "a\nb\nd\n")
+    assert not matches("a.c", "abc")
 
 
 def test_it_opens_with_the_two_lines() -> None:
