@@ -11,7 +11,7 @@ from specdist.processing.row_sum import sum_allowance
 
 
 def number_format_hint(row: Row, values: tuple[Fraction | None, ...]) -> str:
-    """A hint when every decimal is the shortest text of a float and rounding explains the sum.
+    """A hint when every decimal is the text of a float and rounding explains the sum.
 
     Formats are tried from the tightest allowance to the widest; empty when none fits.
     """
@@ -34,11 +34,14 @@ def number_format_hint(row: Row, values: tuple[Fraction | None, ...]) -> str:
 
 
 def is_shortest_text(value: Fraction, numbers: NumberFormat) -> bool:
-    """Whether ``value`` is the shortest decimal that reads back as a float of this format."""
+    """Whether ``value`` is the shortest decimal that reads back as a float of this format, or
+    such a float as Python writes it (``array.tolist()`` widens to float64 first)."""
     try:
         stored = rounded(float(value), numbers)
     except OverflowError:
         return False
+    if Fraction(repr(stored)) == value:
+        return True
     for digits in range(1, 18):
         text = f"{stored:.{digits}g}"
         if rounded(float(text), numbers) == stored:
