@@ -96,6 +96,28 @@ def test_eta_and_typical_on_their_thresholds() -> None:
     assert any("first dropped shift" in r.message for r in remarks("typical-p:1/9", shifted))
 
 
+@pytest.mark.parametrize("sliver", ["1e-9", "1e-50", "1e-100"])
+def test_shifts_that_differ_are_told_apart(sliver: str) -> None:
+    moved = F(sliver)
+    row = probability_row(["1/2", F("1/8") + moved, F("1/8") - moved, "1/8", "1/8"])
+    assert law("typical-p:1/9", row).values == (0, 1, 0, 0, 0)
+
+
+def test_a_shift_inside_the_bound_of_the_weights_is_undecided() -> None:
+    # ln 4 to 30 digits and to 16: probabilities 1/2 and four times 1/8, so all shifts are ln 2,
+    # first as the weights are rounded, then up to a rounding unit.
+    for text, support in (("1.386294361119890618834464242916", 5), ("1.3862943611198908", 1)):
+        row = logits_row([text, 0, 0, 0, 0])
+        assert law("typical-p:1/9", row).support == support
+        found = remarks("typical-p:1/9", row)
+        assert [remark.ident for remark in found if "shift" in remark.message] == [
+            "near-cut",
+            "undecided-precision",
+        ]
+    aside = logits_row(["1.3863", 0, 0, 0, 0])
+    assert [remark.ident for remark in remarks("typical-p:1/9", aside)] == []
+
+
 def test_a_cut_inside_the_bound_of_the_weights_is_undecided() -> None:
     # Three logits; the mass of the first lies within rounding of the threshold given as its value.
     row = logits_row([1, 0, -1])

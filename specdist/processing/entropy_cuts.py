@@ -91,7 +91,7 @@ def typical(masses: Mapping[int, Fraction], bound: Fraction, mass: Fraction, bou
             break
     everything = last == len(groups) - 1
     remarks = prefix_remarks("typical-p", mass, before, None if everything else reached, bound)
-    remarks += _tie_remarks(groups[last])
+    remarks += _tie_remarks(groups[last], bound)
     if not everything:
         remarks += _gap_remarks(grouped.enclosed(digits), groups[last], groups[last + 1], bound)
     return kept, remarks
@@ -127,15 +127,24 @@ def _by_shift(grouped: _Masses) -> tuple[list[list[Fraction]], int]:
     return groups, digits
 
 
-def _tie_remarks(kept: list[Fraction]) -> tuple[Remark, ...]:
-    """The remark about different probabilities of equal shift where the list ends."""
+def _tie_remarks(kept: list[Fraction], bound: Fraction) -> tuple[Remark, ...]:
+    """Remarks about different probabilities of equal shift where the list ends."""
     if len(kept) < 2:
         return ()
     message = (
         f"typical-p: probabilities {written(kept[0])} and {written(kept[1])} have equal shifts "
         "at the cut and both stay; a float32 sampler may keep only one"
     )
-    return (Remark("near-cut", message),)
+    remarks = (Remark("near-cut", message),)
+    return (*remarks, _undecided_shifts(Fraction(0))) if bound else remarks
+
+
+def _undecided_shifts(gap: Fraction) -> Remark:
+    return Remark(
+        "undecided-precision",
+        f"typical-p: the shifts at the cut differ by {written(gap)}, within the rounding bound "
+        "of the weights",
+    )
 
 
 def _gap_remarks(
@@ -155,18 +164,15 @@ def _gap_remarks(
             )
         )
     if bound and gap <= 8 * bound * (1 + entropy):
-        remarks.append(
-            Remark(
-                "undecided-precision",
-                f"typical-p: the shifts at the cut differ by {written(gap)}, within the rounding "
-                "bound of the weights",
-            )
-        )
+        remarks.append(_undecided_shifts(gap))
     return tuple(remarks)
 
 
 def eta(masses: Mapping[int, Fraction], bound: Fraction, epsilon: Fraction) -> Cut:
-    """Tokens with ``p >= min(epsilon, sqrt(epsilon) * exp(-H))``; equality stays."""
+    """Tokens with ``p >= min(epsilon, sqrt(epsilon) * exp(-H))``; equality stays.
+
+    The most likely token always does: ``exp(-H)`` is at most its probability, and epsilon below 1.
+    """
     grouped = _Masses(masses)
     enclosed = grouped.enclosed(DIGITS[0])
     context = decimal_context(DIGITS[0])

@@ -122,8 +122,7 @@ class RationalRow:
 
     def keep_eta(self, epsilon: Fraction) -> RationalRow:
         masses, bound = self._masses()
-        kept, remarks = entropy_cuts.eta(masses, bound, epsilon)
-        return self._kept(kept | set(ranked(self.logits)[0]), remarks)
+        return self._kept(*entropy_cuts.eta(masses, bound, epsilon))
 
     def law(self) -> RationalLaw:
         masses, bound = self._masses()
