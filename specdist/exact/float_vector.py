@@ -79,8 +79,13 @@ class FloatVector:
             return []
         sizes = self._sizes()
         entries = entries_of_largest(sizes, count)
-        entries = entries[np.lexsort((entries, -sizes[entries]))][:count]
-        return self._tokens(entries)
+        entries = entries[np.lexsort((entries, -sizes[entries]))][: 2 * count + 16]
+        if len(self.terms) > 1:  # nearly equal entries are put in order exactly
+            exact = {entry: -abs(self._entry(entry)) for entry in entries.tolist()}
+            entries = np.array(
+                sorted(exact, key=lambda entry: (exact[entry], entry)), dtype=np.intp
+            )
+        return self._tokens(entries[:count])
 
     def _sizes(self) -> NDArray[np.float64]:
         """Sizes of the entries up to one common factor, as float64."""

@@ -1,0 +1,164 @@
+"""Float vectors against their readable twin, and the token rule on both, role by role."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specdist.exact.float_vector import FloatVector
+from specdist.exact.law import FloatLaw
+from specdist.exact.rational_vector import RationalVector
+from specdist.exact.vector import ExactVector
+from specdist.exact.vectors import rational, same_law, vectors_of_laws
+from specdist.model.role import Role
+from specdist.rules.outcomes import RoleLaws
+from specdist.rules.token_rule import token_outcomes
+from specdist.verify.comparison import compare
+
+SIZE = 7
+entries = st.sampled_from([0.0, 1.0, 0.5, 0.25, 3.0**-3, 1e-9, 2.0**-1074]) | st.floats(2**-40, 1)
+
+
+@st.composite
+def float_laws(draw: st.DrawFn, sparse: bool) -> FloatLaw:
+    weights = draw(st.lists(entries, min_size=SIZE, max_size=SIZE))
+    weights[draw(st.integers(0, SIZE - 1))] = 1.0
+    array = np.array(weights)
+    if not sparse:
+        return FloatLaw(SIZE, Fraction(0), dense=array)
+    ids = np.flatnonzero(array)
+    return FloatLaw(SIZE, Fraction(0), dense=array[ids], ids=ids)
+
+
+@st.composite
+def vector_pairs(draw: st.DrawFn) -> tuple[list[FloatVector], list[RationalVector]]:
+    sparse = draw(st.booleans())
+    laws = {name: draw(float_laws(sparse)) for name in "abc"}
+    fast = vectors_of_laws(laws)
+    slow = [RationalVector.of(rational(law)) for law in laws.values()]
+    floats = [vector for vector in fast.values() if isinstance(vector, FloatVector)]
+    assert len(floats) == 3
+    return floats, slow
+
+
+def entries_of(vector: ExactVector) -> list[Fraction]:
+    return vector.values(range(SIZE))
+
+
+def nonzero(vector: ExactVector, count: int) -> list[int]:
+    """The largest entries that are not 0: a sparse vector does not list the tokens outside it."""
+    return [token for token in vector.largest(count) if vector.value(token)]
+
+
+@given(vector_pairs())
+def test_every_operation_equals_its_twin(pairs: object) -> None:
+    (a, b, c), (x, y, z) = pairs  # type: ignore[misc]
+    third = Fraction(1, 3)
+    cases = [
+        (a + b, x + y),
+        (a - b, x - y),
+        (a.minimum(b), x.minimum(y)),
+        ((a - b).positive_part(), (x - y).positive_part()),
+        ((a - b.scaled(third)).positive_part(), (x - y.scaled(third)).positive_part()),
+        (a.minimum(b).minimum(c), x.minimum(y).minimum(z)),
+        ((a.minimum(b) - c).positive_part() + c, (x.minimum(y) - z).positive_part() + z),
+        (a.accepted_from(b, a, "error"), x.accepted_from(y, x, "error")),
+        (a - a, x - x),
+    ]
+    for fast, slow in cases:
+        assert entries_of(fast) == entries_of(slow)
+        assert fast.total() == slow.total()
+        assert fast.is_zero() == slow.is_zero()
+        assert nonzero(fast, 3) == nonzero(slow, 3)
+    assert a.drafted_outside(b) == x.drafted_outside(y)
+
+
+@given(vector_pairs())
+def test_products_and_quotients_keep_their_bounds(pairs: object) -> None:
+    (a, b, c), (x, y, z) = pairs  # type: ignore[misc]
+    shares, lost = a.over_complement(b)
+    exact_shares, exact_lost = x.over_complement(y)
+    assert lost == exact_lost
+    cases = [
+        (a.product(b), x.product(y)),
+        (a.accepted_from(b, c, "accept"), x.accepted_from(y, z, "accept")),
+        (a.accepted_from(b, c, "reject"), x.accepted_from(y, z, "reject")),
+        (shares, exact_shares),
+    ]
+    for fast, slow in cases:
+        values = zip(entries_of(fast), entries_of(slow), strict=True)
+        assert sum(abs(one - other) for one, other in values) <= fast.error
+
+
+def test_terms_that_cancel_prove_equality_for_the_real_weights_too() -> None:
+    bound = Fraction(1, 2**40)
+    first = FloatLaw(4, bound, dense=np.array([1.0, 0.3, 0.2, 0.1]), origin="a")
+    second = FloatLaw(4, bound, dense=np.array([0.2, 1.0, 0.2, 0.1]), origin="b")
+    vectors = vectors_of_laws({"target": first, "draft": second})
+    target, draft = vectors["target"], vectors["draft"]
+    accepted = draft.minimum(target)
+    residual = (target - draft).positive_part()
+    output = accepted + residual.scaled((1 - accepted.total()) / residual.total())
+    assert (output - target).vanishes_identically()
+    assert output.error > 0
+    twin = FloatLaw(4, bound, dense=np.array([1.0, 0.3, 0.2, 0.1]), origin="other temperature")
+    both = vectors_of_laws({"one": first, "other": twin})
+    gap = both["one"] - both["other"]
+    assert gap.is_zero()
+    assert not gap.vanishes_identically()
+    assert not same_law(first, twin)
+    assert same_law(first, FloatLaw(4, bound, dense=first.weights, origin="a"))
+
+
+def role_vectors(laws: dict[Role, FloatLaw], fast: bool) -> dict[Role, ExactVector]:
+    if fast:
+        return vectors_of_laws(laws)
+    return {role: RationalVector.of(rational(law)) for role, law in laws.items()}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_the_rule_gives_the_same_law_on_both(data: st.DataObject) -> None:
+    pool = [data.draw(float_laws(sparse=False)) for _ in range(3)]
+    roles = [role for role in Role if role is not Role.BONUS_FROM]
+    laws = {role: data.draw(st.sampled_from(pool)) for role in roles}
+    for accept, residual in product([False, True], repeat=2):
+        one_hot = {Role.ACCEPT_DRAFT} if accept else set()
+        one_hot |= {Role.RESIDUAL_DRAFT} if residual else set()
+        same = laws[Role.ACCEPT_TARGET] is laws[Role.RESIDUAL_TARGET]
+        found = []
+        for fast in (True, False):
+            vectors = role_vectors(laws, fast)
+            role_laws = RoleLaws(vectors, frozenset(one_hot), same, "accept")
+            outcomes = token_outcomes(role_laws)
+            found.append(compare(outcomes, vectors[Role.REFERENCE], proven_by_roles=False))
+        quick, slow = found
+        assert slow.bound == 0
+        assert abs(quick.total_variation - slow.total_variation) <= 2 * quick.bound
+        if quick.verdict != slow.verdict:
+            assert quick.verdict == "undecided"
+
+
+@pytest.mark.parametrize("size", [4_096, 20_000])
+def test_foreseen_sums_equal_plain_ones(size: int) -> None:
+    random = np.random.default_rng(size)
+    first = np.exp(-random.random(size) * 20)
+    second = first * np.exp(random.normal(0, 1e-14, size))  # every comparison is close
+    laws = {
+        name: FloatLaw(size, Fraction(0), dense=weights)
+        for name, weights in (("target", first), ("draft", second))
+    }
+    vectors = vectors_of_laws(laws)
+    accepted = vectors["draft"].minimum(vectors["target"])
+    totals = [sum(map(Fraction, weights.tolist()), Fraction(0)) for weights in (first, second)]
+    rows = [
+        [Fraction(weight) * other for weight in weights.tolist()]
+        for weights, other in ((first, totals[1]), (second, totals[0]))
+    ]
+    expected = sum(map(min, *rows), Fraction(0)) / (totals[0] * totals[1])
+    assert accepted.total() == expected
