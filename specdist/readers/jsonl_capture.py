@@ -122,7 +122,7 @@ def _values(source: ByteSource) -> Iterator[tuple[int, Any]]:
             number += 1
             text = decode(line, f"{source.name}, line {number}") if line.strip() else ""
             if text.strip():
-                yield number, parse(text, source.name, first_line=number)
+                yield number, parse(text.rstrip(), source.name, first_line=number)
 
 
 def _line(stream: IO[bytes], name: str) -> bytes:

@@ -60,7 +60,7 @@ def pick(archive: Archive, name: str | None, side: str) -> Tensor:
     rows = {
         name: tensor
         for name, tensor in archive.tensors.items()
-        if tensor.shape and (tensor.element.numbers is not None or len(archive.tensors) == 1)
+        if len(archive.tensors) == 1 or (tensor.shape and tensor.element.numbers is not None)
     }
     if len(rows) == 1:
         return next(iter(rows.values()))
