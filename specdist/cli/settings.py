@@ -64,7 +64,12 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
 
     Raises `SettingsError` naming option, value, valid range and origin.
     """
-    given = {o.name: values[o.parameter] for o in ALL_OPTIONS if values.get(o.parameter)}
+    # An empty text is a value that was given, so it is tried and complained about.
+    given = {
+        o.name: values[o.parameter]
+        for o in ALL_OPTIONS
+        if values.get(o.parameter) not in (None, False, [])
+    }
     origin, config = read_config(Path.cwd(), CONFIGURABLE)
     layers = [Layer(COMMAND_LINE, given), *_environment(), Layer(origin, config)]
     chosen = Layered(layers)

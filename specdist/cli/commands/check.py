@@ -28,7 +28,7 @@ def check(
     from specdist.cli.settings import effective
 
     chosen = effective(values)
-    sources = captures or []
+    sources = list(captures or ())
     opened = open_sources(sources, values["target"], values["draft"], chosen.settings.reading)
     return run(opened, chosen, named=", ".join(sources))
 

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import INPUT, Option, takes
+from specdist.errors import CaptureError, SpecdistError
 from specdist.model.capture import Capture, Step, Unreadable
+from specdist.model.settings import ReadingSettings
 
 FORMAT = Option(
     "format", "Output", "The answer as.", "FORMAT", choices=("text", "json"), default="text"
 )
+
+
+Facts = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One source: what it holds, and what ``check`` would make of it without further options."""
+
+    source: str
+    facts: Facts
+    would_check: Facts
 
 
 @takes(INPUT, (FORMAT,))
@@ -31,44 +46,51 @@ def inspect_command(
     form = option_values.choice("format", values.pop("format") or "text", ("text", "json"))
     reading = effective(values).settings.reading
     found = [
-        (item, first_step(item) if isinstance(item, Capture) else None)
-        for item in open_sources(files or [], values["target"], values["draft"], reading)
+        _seen(item) if isinstance(item, Capture) else _one_side(item, reading)
+        for item in open_sources(list(files or ()), values["target"], values["draft"], reading)
     ]
-    captures = [(item, step) for item, step in found if isinstance(item, Capture)]
-    broken = [item for item, _ in found if isinstance(item, Unreadable)]
-    if not captures:
+    seen = [item for item in found if isinstance(item, Seen)]
+    broken = [item for item in found if isinstance(item, Unreadable)]
+    if not seen:
         raise _nothing(broken)
-    console.out(_as_json(captures, broken) if form == "json" else _as_text(captures, broken))
+    console.out(_as_json(seen, broken) if form == "json" else _as_text(seen, broken))
     failed = any(item.counts for item in broken)
     return ExitCode.FAILED if failed else ExitCode.PASSED
 
 
-def first_step(capture: Capture) -> Step | None:
-    """The first step of a capture; None when it has none."""
-    return next(iter(capture.steps()), None)
-
-
-def _nothing(broken: list[Unreadable]) -> Exception:
-    from specdist.errors import CaptureError
-
+def _nothing(broken: list[Unreadable]) -> SpecdistError:
     if not broken:
         return CaptureError("no capture found", expected="a JSON capture or a dump of arrays")
     first = broken[0]
     place = first.place or first.source
-    return CaptureError(first.message, place=place, expected=first.expected, advice=first.advice)
+    error = CaptureError(first.message, place=place, expected=first.expected, advice=first.advice)
+    error.ident = first.ident
+    return error
 
 
-def _facts(capture: Capture) -> list[tuple[str, str]]:
-    """What the file holds."""
+def _one_side(item: Unreadable, reading: ReadingSettings) -> Seen | Unreadable:
+    """A file that was named and holds one side only can still be described."""
+    from specdist.readers import describe
+
+    if not item.counts:
+        return item
+    try:
+        facts = list(describe(item.source, reading))
+    except SpecdistError:
+        return item
+    advice = "nothing by itself; it can be one side: --target FILE --draft FILE"
+    return Seen(item.source, facts, [("steps", advice)])
+
+
+def _seen(capture: Capture) -> Seen:
     facts = list(capture.facts) or [("reader", capture.reader)]
     if all(name != "steps" for name, _ in facts):
         count = capture.step_count
         facts.append(("steps", "counted while checking" if count is None else str(count)))
-    return facts
+    return Seen(capture.source, facts, _would_check(next(iter(capture.steps()), None)))
 
 
-def _would_check(step: Step | None) -> list[tuple[str, str]]:
-    """What ``check`` would make of the first step without further options."""
+def _would_check(step: Step | None) -> Facts:
     from specdist.processing import resolve_recipes
     from specdist.reports.view import plural
 
@@ -85,43 +107,40 @@ def _would_check(step: Step | None) -> list[tuple[str, str]]:
     return found + [(f"role {role.value}", text) for role, text in overridden.items()]
 
 
-def _as_json(captures: list[tuple[Capture, Step | None]], broken: Iterable[Unreadable]) -> str:
+def _as_json(seen: Iterable[Seen], broken: Iterable[Unreadable]) -> str:
     import json
     from dataclasses import asdict
 
-    def pairs(facts: list[tuple[str, str]]) -> list[dict[str, str]]:
+    def pairs(facts: Facts) -> list[dict[str, str]]:
         return [{"name": name, "value": value} for name, value in facts]
 
     shown = [
         {
-            "source": capture.source,
-            "reader": capture.reader,
-            "step_count": capture.step_count,
-            "facts": pairs(_facts(capture)),
-            "would_check": pairs(_would_check(step)),
+            "source": item.source,
+            "facts": pairs(item.facts),
+            "would_check": pairs(item.would_check),
         }
-        for capture, step in captures
+        for item in seen
     ]
     answer = {"captures": shown, "unreadable": [asdict(item) for item in broken]}
     return json.dumps(answer, indent=2) + "\n"
 
 
-def _as_text(captures: list[tuple[Capture, Step | None]], broken: Iterable[Unreadable]) -> str:
+def _as_text(seen: Iterable[Seen], broken: Iterable[Unreadable]) -> str:
     from specdist.reports import layout
     from specdist.reports.terminal import skipped, unreadable_lines
     from specdist.reports.view import View
 
     lines: list[str] = []
-    for capture, step in captures:
-        facts, check = _facts(capture), _would_check(step)
-        width = max(len(name) for name, _ in facts + check)
-        lines.append(capture.source)
-        for title, found in (("", facts), ("  would be checked as", check)):
+    for item in seen:
+        width = max(len(name) for name, _ in item.facts + item.would_check)
+        lines.append(item.source)
+        for title, found in (("", item.facts), ("  would be checked as", item.would_check)):
             lines += [title] if title else []
             for name, value in found:
                 lines += layout.wrap(value, f"  {name:<{width}}  ")
         lines.append("")
-    for item in broken:
-        lines += [*unreadable_lines(item, View()), ""] if item.counts else []
-    lines += skipped([item.source for item in broken if not item.counts])
+    for problem in broken:
+        lines += [*unreadable_lines(problem, View()), ""] if problem.counts else []
+    lines += skipped([problem.source for problem in broken if not problem.counts])
     return "\n".join(lines).rstrip("\n") + "\n"
