@@ -85,7 +85,7 @@ def _probabilities(row: Row, values: tuple[Fraction | None, ...], normalise: boo
     within = abs(deviation) <= sum_allowance(row.numbers, row.size, total)
     if not within and not normalise:
         raise _not_normalised(row, "probabilities", deviation, number_format_hint(row, values))
-    remark = sum_remark(f"{row.place}: probabilities", deviation, repaired=not within)
+    remark = sum_remark("probabilities", deviation, repaired=not within)
     return {x: of_probability(value / total) for x, value in present.items()}, (remark,)
 
 
@@ -112,7 +112,7 @@ def _logprob_remarks(row: Row, logits: dict[int, Logit], normalise: bool) -> tup
     within = abs(deviation) <= allowance
     if not within and not normalise:
         raise _not_normalised(row, "exponentials of the log-probabilities", deviation, "")
-    remark = sum_remark(f"{row.place}: exponentials", deviation, repaired=not within)
+    remark = sum_remark("exponentials of the log-probabilities", deviation, repaired=not within)
     return (remark,)
 
 
