@@ -65,6 +65,13 @@ def test_rows_may_begin_with_a_minus_sign(logits: tuple[str, ...]) -> None:
     assert (result.code, result.json()["verdict"]) == (0, "equal")
 
 
+def test_closed_forms_are_printed() -> None:
+    rows = ("--target-logits", "1,0,-1/2", "--draft-logits", "0,1,-1/2", "-T", "1/2")
+    text = run("what-if", *rows, "--symbolic").stdout
+    assert "acceptance rate (1 + 2e)/(1 + e + e^3) = 0.270400" in text
+    assert "(closed forms, no tolerance)" in text
+
+
 def test_a_drafted_token_is_a_one_hot_draft() -> None:
     report = run("what-if", *ROWS[:2], "--draft-token", "1", "--format", "json").json()
     (position,) = report["steps"][0]["positions"]

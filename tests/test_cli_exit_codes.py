@@ -9,6 +9,7 @@ import pytest
 
 from specdist.cli.exit_codes import MEANING, ExitCode, exit_code, forgiven, table
 from specdist.model.capture import Unreadable
+from specdist.model.verdict import Verdict
 from tests import report_samples as samples
 from tests.cli import run, run_process
 
@@ -52,6 +53,10 @@ def test_what_else_fails_a_run() -> None:
     assert exit_code(replace(good, unreadable=(IGNORED,))) == 0
     undecided = samples.counted(equal=2, undecided=1)
     assert exit_code(replace(undecided, unreadable=(samples.BROKEN,))) == 1
+
+
+def test_a_spent_budget_is_undecided_even_when_all_checked_steps_are_equal() -> None:
+    assert exit_code(replace(samples.counted(), verdict=Verdict.UNDECIDED)) == 4
 
 
 def test_nothing_checked_is_never_a_pass() -> None:
