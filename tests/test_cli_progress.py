@@ -17,10 +17,11 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+def open_terminal(monkeypatch: pytest.MonkeyPatch, patience: float = 0.0) -> Terminal:
+    """A terminal as stderr; called inside a test, because capturing resets stderr before it."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "_PATIENCE", patience)
     monkeypatch.setenv("TERM", "xterm")
     return stream
 
@@ -30,14 +31,15 @@ def captures(*counts: int | None) -> list[Capture | Unreadable]:
     return [*found, Unreadable("y", "broken")]
 
 
-def test_a_short_run_draws_nothing(terminal: Terminal) -> None:
+def test_a_short_run_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch, patience=1.0)
     with Meter(wanted=True) as meter:
         meter.step()
     assert terminal.getvalue() == ""
 
 
-def test_a_long_run_draws_a_bar(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+def test_a_long_run_draws_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
     with Meter(wanted=True) as meter:
         assert len(list(meter.watch(captures(2, 3)))) == 3
         for _ in range(5):
@@ -46,9 +48,9 @@ def test_a_long_run_draws_a_bar(terminal: Terminal, monkeypatch: pytest.MonkeyPa
 
 
 def test_an_unknown_total_is_not_invented(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    terminal = open_terminal(monkeypatch)
     with Meter(wanted=True) as meter:
         list(meter.watch(captures(2, None, 3)))
         meter.step()
@@ -56,9 +58,9 @@ def test_an_unknown_total_is_not_invented(
 
 
 def test_no_bar_when_unwanted_or_not_on_a_terminal(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    terminal = open_terminal(monkeypatch)
     with Meter(wanted=False) as meter:
         meter.step()
     assert terminal.getvalue() == ""
