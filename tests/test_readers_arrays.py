@@ -364,6 +364,23 @@ def test_narrower_numbers_must_fit(tmp_path: Path) -> None:
             read_pair(path, path, numbers=numbers)
 
 
+def test_stand_ins_for_minus_infinity_are_named_and_left_alone(tmp_path: Path) -> None:
+    lowest = float(np.finfo(np.float32).min)
+    for stand_in in (-9999.0, lowest):
+        array = LOGITS.copy()
+        array[0, 4] = stand_in
+        path = write(tmp_path, "a", npy(array))
+        capture, steps = read_pair(path, path)
+        assert dict(capture.facts)["target lowest"].startswith(f"{stand_in:.6g}, which some")
+        assert floats(steps[0].positions[0].target)[4] == stand_in
+
+
+def test_hidden_states_are_no_rows(tmp_path: Path) -> None:
+    path = write(tmp_path, "a", safetensors({"hidden_states": ("F32", LOGITS)}))
+    with pytest.raises(CaptureError, match="hidden states are no distribution"):
+        read_pair(path, path)
+
+
 def test_a_mask_shared_by_all_rows_is_the_models_own(tmp_path: Path) -> None:
     padded = LOGITS.copy()
     padded[:, 9:] = -np.inf

@@ -23,6 +23,14 @@ SAMPLE = 4
 _SUM_SLACK = {NumberFormat.BFLOAT16: 2.0**-7}
 _LOG_SLACK = {NumberFormat.BFLOAT16: 0.07, NumberFormat.FLOAT16: 0.01}
 _SLACK = 1e-3
+_SENTINELS = (
+    -9999.0,
+    -99999.0,
+    -65504.0,
+    float(np.finfo(np.float32).min),
+    float(np.finfo(np.float64).min),
+    -(2.0**128 - 2.0**120),  # the lowest bfloat16
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,7 @@ class Evidence:
     """Findings from the sampled rows. ``kind`` is None when they leave it open.
 
     ``mask`` is the -inf pattern of the first sampled row, ``masks_vary`` whether another sampled
-    row has a different one.
+    row has a different one. ``sentinel`` is a lowest value that tools write for minus infinity.
     """
 
     kind: Kind | None
@@ -38,6 +46,7 @@ class Evidence:
     mask: NDArray[np.bool_] | None
     masks_vary: bool
     grid: str
+    sentinel: float | None = None
 
 
 def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -> Evidence:
@@ -53,16 +62,19 @@ def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -
     kinds: list[tuple[Kind | None, str]] = []
     masks: list[NDArray[np.bool_]] = []
     grids: list[str] = []
+    lowest = 0.0
     with Handles() as handles:
         for found in read_rows(table, handles, numbers, kind, rows):
             values = widened(found.array[None, :], numbers)[0]
             masks.append(np.isneginf(values))
+            lowest = min(lowest, float(values.min(where=~masks[-1], initial=0.0)))
             grids.append(_grid(found.array, numbers))
             if kind is None and not masks[-1].all():
                 kinds.append(_kind_of(values, numbers))
     varying = any(not np.array_equal(mask, masks[0]) for mask in masks)
     decided, reason = (kind, "as told") if kind is not None else _agreed(kinds)
-    return Evidence(decided, reason, masks[0], varying, _common(grids))
+    sentinel = lowest if lowest in _SENTINELS else None
+    return Evidence(decided, reason, masks[0], varying, _common(grids), sentinel)
 
 
 def kind_or_error(evidence: Evidence, place: str) -> Kind:

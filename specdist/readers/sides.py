@@ -19,6 +19,7 @@ from specdist.readers.naming import shape_text
 from specdist.readers.row_blocks import RowArray, read_rows
 from specdist.readers.storage import Handles
 from specdist.readers.tensor import Archive, Tensor
+from specdist.readers.tensor_names import HIDDEN_NAMES
 
 _NARROWER = {
     NumberFormat.FLOAT64: (NumberFormat.FLOAT32, NumberFormat.FLOAT16, NumberFormat.BFLOAT16),
@@ -74,6 +75,14 @@ class Side:
                     f"row; the pattern {change} in the rows looked at",
                 )
             )
+        if self.evidence.sentinel is not None:
+            facts.append(
+                (
+                    f"{label} lowest",
+                    f"{self.evidence.sentinel:.6g}, which some tools write for "
+                    "-inf; it is read as the finite number it is",
+                )
+            )
         if table.tensor.name.endswith("scores") and self.assumed:
             facts.append(
                 (f"{label} name", "scores: transformers' output_scores are already processed")
@@ -95,6 +104,10 @@ class Side:
 def make_side(archive: Archive, tensor: Tensor, label: str, reading: ReadingSettings) -> Side:
     """Reads a few rows and settles kind and format. Raises SpecdistError where it cannot."""
     place = f"{archive.source}, {tensor.name}"
+    if tensor.name.rpartition(".")[2] in HIDDEN_NAMES:
+        raise CaptureError(
+            "hidden states are no distribution", place=place, expected="rows over the vocabulary"
+        )
     element = as_row_element(tensor.element, reading.numbers, place)
     table = row_table(tensor, element, place, reading.axes, reading.vocab_size)
     numbers = _numbers(element.numbers, reading.numbers, place)

@@ -15,6 +15,7 @@ CONTEXT_NAMES = ("context", "input_ids", "token_ids", "tokens", "sequences")
 LENGTH_NAMES = ("draft_lengths", "draft_len", "draft_lens", "num_draft_tokens")
 DRAFTED_NAMES = ("draft_tokens", "draft_token_ids", "draft_ids", "drafted")
 POSITION_NAMES = ("positions", "position_ids")
+HIDDEN_NAMES = ("hidden_states", "hidden_state", "last_hidden_state", "inputs_embeds")
 HASH_NAMES = ("context_hash", "context_sha256")
 
 
