@@ -48,6 +48,9 @@ def open_captures(
         if source == "-":
             yield _open(source, True, reading, vocab)
             continue
+        if split_name(source)[1] is not None:
+            yield _one_side(source)
+            continue
         for entry in entries(source):
             yield _open_entry(entry, reading, vocab)
 
@@ -80,21 +83,35 @@ def open_pair(target: str, draft: str, reading: ReadingSettings) -> Capture:
 
 def describe(source: str, reading: ReadingSettings) -> tuple[tuple[str, str], ...]:
     """What a file holds, for ``inspect``, also when it is one side only. Raises SpecdistError."""
+    path, name = split_name(source)
     try:
-        return _open_source(_source(split_name(source)[0]), reading, _vocab(reading)).facts
-    except NotACaptureError as error:
-        file, kind, name = _side_source(source, reading)
-        if kind in _JSON or not isinstance(file, LocalFile):
-            raise error from None
-        from specdist.readers.dumps import describe_archive
+        if name is None:
+            return _open_source(_source(path), reading, _vocab(reading)).facts
+        refusal = CaptureError("this names one side", place=source)
+    except CaptureError as error:
+        refusal = error
+    file, kind, name = _side_source(source, reading)
+    if kind in _JSON or not isinstance(file, LocalFile):
+        raise refusal
+    from specdist.readers.dumps import describe_archive
 
-        return describe_archive(file, kind, name, reading)
+    return describe_archive(file, kind, name, reading)
 
 
 def _vocab(reading: ReadingSettings) -> Vocab | None:
     if reading.reader is not None:
         forced_format(reading.reader)
     return load_vocab(reading.vocab) if reading.vocab is not None else None
+
+
+def _one_side(source: str) -> Unreadable:
+    return Unreadable(
+        source,
+        "one tensor is one side, a capture has two",
+        source,
+        "FILE, or two sides",
+        "pass the two sides as --target FILE[::NAME] and --draft FILE[::NAME]",
+    )
 
 
 def _open_entry(

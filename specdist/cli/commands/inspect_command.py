@@ -69,7 +69,7 @@ def _nothing(broken: list[Unreadable]) -> SpecdistError:
 
 
 def _one_side(item: Unreadable, reading: ReadingSettings) -> Seen | Unreadable:
-    """A file that was named and holds one side only can still be described."""
+    """A file that was named can be described although it is no capture as it stands."""
     from specdist.readers import describe
 
     if not item.counts:
@@ -78,8 +78,8 @@ def _one_side(item: Unreadable, reading: ReadingSettings) -> Seen | Unreadable:
         facts = list(describe(item.source, reading))
     except SpecdistError:
         return item
-    advice = "nothing by itself; it can be one side: --target FILE --draft FILE"
-    return Seen(item.source, facts, [("steps", advice)])
+    check = [("steps", f"none: {item.message}"), ("help", item.advice)]
+    return Seen(item.source, facts, [(name, text) for name, text in check if text])
 
 
 def _seen(capture: Capture) -> Seen:
