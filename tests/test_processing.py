@@ -394,6 +394,12 @@ def test_ties_of_penalised_probabilities_are_proven() -> None:
     assert "tokens 0, 3 tie" in remark.message
 
 
+def test_order_beside_a_penalty_is_exact() -> None:
+    sliver = F("1e-400")
+    row = probability_row([F("1/4"), F("3/8") - sliver, F("3/8") + sliver])
+    assert law("repetition-penalty:2:history=0,top-k:1", row).values == (0, 0, 1)
+
+
 def test_a_certain_token_is_not_changed_by_the_penalty() -> None:
     assert law("repetition-penalty:2:history=0", probability_row([1, 0, 0])).values == (1, 0, 0)
 
