@@ -46,44 +46,34 @@ def check(
 ) -> Report:
     """Verifies positions and returns the report that `specdist check` would print.
 
-    ``target`` is one row [V] or rows [T, V]; ``draft`` the same, or a token id (or T ids) for
-    one-hot drafts. A row is a sequence of exact numbers (Fraction, int, or text such as "3/10",
-    "0.1", "-inf") or a numpy array, whose float16, float32 or float64 values are taken as the
-    binary rationals they are. Python floats are refused: write them as text or as an array.
-    ``kind`` is "probabilities", "logits" or "logprobs"; ``recipe`` as on the command line
-    ("temperature:0.8,top-p:0.95"), or single options; ``roles`` maps a role to a recipe.
-
-    Raises SpecdistError (RowError, SettingsError, ...) for what the command line exits with 2 for.
+    ``target``: a row [V] or rows [T, V]; ``draft``: the same, or a token id (T ids) for one-hot
+    drafts. A row holds exact numbers (Fraction, int, text such as "3/10", "0.1", "-inf"; no Python
+    floats) or is a numpy array, taken as the binary rationals it holds. ``recipe`` and ``roles``
+    are written as on the command line. Raises SpecdistError for what that exits with 2 for.
     """
     from specdist.verify.run import check as run_check
 
-    options = {"temperature": temperature, "top-k": top_k, "top-p": top_p, "min-p": min_p}
-    given = {name: str(value) for name, value in options.items() if value is not None}
-    settings = Settings(
-        checking=CheckSettings(
-            overrides=ProcessingOptions(
-                target=given,
-                recipe=recipe,
-                draft_recipe=draft_recipe,
-                roles={_role(name): text for name, text in (roles or {}).items()},
-                rule=rule,
-            ),
-            normalise=normalise,
-            zero_draft=zero_draft,
-            show=show,
-            max_tv=None if max_tv is None else Fraction(max_tv),
-            workers=1,
-        )
+    named = {"temperature": temperature, "top-k": top_k, "top-p": top_p, "min-p": min_p}
+    target_values = {name: str(value) for name, value in named.items() if value is not None}
+    role_texts = {_role(name): text for name, text in (roles or {}).items()}
+    checking = CheckSettings(
+        overrides=ProcessingOptions(target_values, {}, recipe, draft_recipe, role_texts, rule),
+        normalise=normalise,
+        zero_draft=zero_draft,
+        show=show,
+        max_tv=None if max_tv is None else Fraction(max_tv),
+        workers=1,
     )
-    capture = _capture(target, draft, _kind(kind))
-    run = run_check([capture], settings)
+    return _finished(run_check([_capture(target, draft, _kind(kind))], Settings(checking=checking)))
+
+
+def _finished(run: Run) -> Report:
+    """The report of a run, or the error of the row that could not be read."""
     for _ in run.results():
         pass
     report = run.report()
-    if report.unreadable:
-        broken = report.unreadable[0]
-        error = _error_class(broken.ident)
-        raise error(
+    for broken in report.unreadable:
+        raise _error_class(broken.ident)(
             broken.message, place=broken.place, expected=broken.expected, advice=broken.advice
         )
     return report

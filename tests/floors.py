@@ -48,6 +48,8 @@ NUMPY_AT_THE_TOP: tuple[str, ...] = (
     "specdist.exact.float_filter",
     "specdist.exact.float_sum",
     "specdist.exact.float_terms",
+    "specdist.exact.float_atoms",
+    "specdist.exact.float_entries",
     "specdist.exact.float_vector",
     "specdist.processing.float_cuts",
     "specdist.processing.float_levels",

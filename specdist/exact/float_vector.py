@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specdist.exact.float_atoms import Atom, Mask, Space, Terms, entries_of_largest
+from specdist.exact.float_entries import exact_entries, over_complement
 from specdist.exact.float_filter import Signs, exact_sign_sets
 from specdist.exact.float_terms import divide_rounded, multiply_exactly
 
@@ -150,23 +151,14 @@ class FloatVector:
 
     def over_complement(self, law: FloatVector) -> tuple[FloatVector, Fraction]:
         atom, scale = law._single()
-        probabilities = atom.values * float(scale)
-        heavy = np.flatnonzero(probabilities > 0.5)
-        values = self.approximate()
-        rest = 1.0 - probabilities
-        rest[heavy] = 1.0
-        result = np.maximum(values, 0.0) / rest
-        lost, error = _ZERO, 16 * _UNIT * (self._size() + 1) + _TINY
-        error += 2 * self.error + 4 * law.error
-        for entry in heavy.tolist():
-            left = 1 - scale * Fraction(atom.entry(entry))
-            value = self._entry(entry)
-            result[entry] = float(value / left) if left else 0.0
-            lost += _ZERO if left else value
-            if left and value:
-                margin = left - law.error
-                error += (self.error + law.error) / (left * margin) if margin > 0 else Fraction(1)
-        return FloatVector(self.space, {(Atom.of(result), frozenset()): Fraction(1)}, error), lost
+        quotient = over_complement(
+            self.approximate(), self._entry, self.error, (atom, scale), law.error
+        )
+        error = quotient.error + 16 * _UNIT * (self._size() + 1) + _TINY
+        vector = FloatVector(
+            self.space, {(Atom.of(quotient.values), frozenset()): Fraction(1)}, error
+        )
+        return vector, quotient.lost
 
     def drafted_outside(self, other: FloatVector) -> list[int]:
         if self.terms == other.terms:
@@ -234,37 +226,11 @@ class FloatVector:
         return token if self.space.ids is None else int(np.searchsorted(self.space.ids, token))
 
     def values(self, tokens: Sequence[int]) -> list[Fraction]:
-        known: dict[tuple[bool, ...], list[tuple[Atom, Fraction]]] = {}
-        found = []
-        for token in tokens:
-            if not self._holds(token):
-                found.append(_ZERO)
-                continue
-            entry = self._index(token)
-            pattern = tuple(
-                all(bool(mask.array[entry]) for mask in masks) for _, masks in self.terms
-            )
-            if pattern not in known:
-                known[pattern] = self._factors(pattern)
-            found.append(_linear(known[pattern], entry))
-        return found
+        entries = [self._index(token) if self._holds(token) else None for token in tokens]
+        return exact_entries(self.terms, entries)
 
     def _entry(self, entry: int) -> Fraction:
-        pattern = tuple(all(mask.array[entry] for mask in masks) for _, masks in self.terms)
-        return _linear(self._factors(pattern), entry)
-
-    def _factors(self, pattern: tuple[bool, ...]) -> list[tuple[Atom, Fraction]]:
-        """Coefficient of each atom where exactly these terms hold, without those that cancel."""
-        factors: dict[Atom, Fraction] = {}
-        for holds, ((atom, _), coefficient) in zip(pattern, self.terms.items(), strict=True):
-            if holds:
-                factors[atom] = factors.get(atom, _ZERO) + coefficient
-        return [(atom, factor) for atom, factor in factors.items() if factor]
-
-
-def _linear(factors: list[tuple[Atom, Fraction]], entry: int) -> Fraction:
-    values = [factor * Fraction(atom.entry(entry)) for atom, factor in factors]
-    return sum(values[1:], values[0]) if values else _ZERO
+        return exact_entries(self.terms, [entry])[0]
 
 
 def _scaled(terms: Terms, factor: Fraction) -> Terms:

@@ -82,6 +82,7 @@ __all__ = [
 ]
 
 ENCLOSURE_DIGITS = 30
+TEXT_WORK = 500_000
 _TARGET_ROLES = ("reference", "accept_target", "residual_target")
 _DRAFT_ROLES = ("drafted_from", "accept_draft", "residual_draft")
 _ONE_HOT_ROLES = ("accept_draft", "residual_draft")
@@ -98,7 +99,11 @@ class SymbolicValue:
     @property
     def text(self) -> str | None:
         """Closed form, a fraction where the value is rational; None when it would be too long."""
-        return closed_form(self.ratio)
+        try:
+            with work_limit(TEXT_WORK):
+                return closed_form(self.ratio)
+        except SymbolicBudgetError:
+            return None
 
     @property
     def exact(self) -> Fraction | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from specdist.errors import NotNormalisedError, RowError
 from specdist.exact.float_sum import exact_sum
-from specdist.model.row import NumberFormat, Row
+from specdist.model.row import Kind, NumberFormat, PointMass, Row
 from specdist.processing.cut_remarks import sum_remark, written
 from specdist.processing.float_weights import (
     FloatArray,
@@ -45,6 +45,17 @@ class Reading(NamedTuple):
     coded: Coded | None
     remarks: tuple[Remark, ...]
     origin: Hashable
+    logits: bool = True
+
+
+def read_row(row: Row, normalise: bool) -> Reading:
+    """The scores a row starts from. Raises RowError for a row that holds no distribution."""
+    if isinstance(row.values, PointMass):
+        ids, weight = np.array([row.values.token], dtype=np.intp), np.array([1.0])
+        return Reading(weight, ids, None, (), ("point", row.values.token), logits=False)
+    if row.kind is Kind.PROBABILITIES:
+        return read_probabilities(row, normalise)
+    return read_logprobs(row, normalise) if row.kind is Kind.LOGPROBS else read_logits(row)
 
 
 def read_logits(row: Row) -> Reading:
@@ -133,7 +144,7 @@ def read_probabilities(row: Row, normalise: bool) -> Reading:
     remarks = _sum_remarks(row, "probabilities", total, allowance, normalise)
     kept = None if smallest > 0 else np.flatnonzero(values)
     scores = values if kept is None else values[kept]
-    return Reading(scores, kept, None, remarks, (row.place, id(row.values)))
+    return Reading(scores, kept, None, remarks, (row.place, id(row.values)), logits=False)
 
 
 def _sum_remarks(

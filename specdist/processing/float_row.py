@@ -7,7 +7,7 @@ comes from the scores, which are exact; mass comes from the weights (`float_weig
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from specdist.errors import RowError
 from specdist.exact.law import FloatLaw
-from specdist.model.row import Kind, PointMass, Row
+from specdist.model.row import Row
 from specdist.processing import float_cuts
 from specdist.processing.cut_remarks import tie_remark
 from specdist.processing.float_levels import Levels
-from specdist.processing.float_reading import Coded, read_logits, read_logprobs, read_probabilities
+from specdist.processing.float_reading import Coded, read_row
 from specdist.processing.float_weights import UNIT, FloatArray, exact_powers, softmax_weights
 from specdist.processing.working_row import Remark
 
@@ -53,35 +53,14 @@ class FloatRow:
     @classmethod
     def of(cls, row: Row, normalise: bool) -> FloatRow:
         """The row as captured. Raises RowError for a row that holds no distribution."""
-        if isinstance(row.values, PointMass):
-            ids, weight = np.array([row.values.token], dtype=np.intp), np.array([1.0])
-            origin = ("point", row.values.token)
-            return cls(
-                size=row.size,
-                place=row.place,
-                ids=ids,
-                dense=weight,
-                coded=None,
-                logits=False,
-                temperature=_ONE,
-                score_error=_ZERO,
-                weight_error=_ZERO,
-                origin=origin,
-                remarks=(),
-            )
-        if row.kind is Kind.PROBABILITIES:
-            reading = read_probabilities(row, normalise)
-        elif row.kind is Kind.LOGPROBS:
-            reading = read_logprobs(row, normalise)
-        else:
-            reading = read_logits(row)
+        reading = read_row(row, normalise)
         return cls(
             size=row.size,
             place=row.place,
             ids=reading.ids,
             dense=reading.scores,
             coded=reading.coded,
-            logits=row.kind is not Kind.PROBABILITIES,
+            logits=reading.logits,
             temperature=_ONE,
             score_error=_ZERO,
             weight_error=_ZERO,
@@ -122,30 +101,39 @@ class FloatRow:
 
     def add(self, changes: Mapping[int, Fraction]) -> FloatRow:
         row = self._as_logits()
-        scores = row.scores().copy()
-        error = row.score_error
-        for token, change in changes.items():
-            entry = row._entry(token)
-            if entry is not None:
-                wanted = Fraction(float(scores[entry])) + change * row.temperature
-                scores[entry] = float(wanted)
-                error = max(error, row.score_error + abs(Fraction(float(scores[entry])) - wanted))
-        listed = tuple(sorted(changes.items()))
-        return row._rescored(scores, error, ("add", listed))
+        return row._changed(
+            changes,
+            lambda score, token: score + changes[token] * row.temperature,
+            _ONE,
+            ("add", tuple(sorted(changes.items()))),
+        )
 
     def penalise(self, tokens: Collection[int], factor: Fraction) -> FloatRow:
-        row = self._as_logits()
-        scores = row.scores().copy()
-        error = row.score_error
-        for token in set(tokens):
-            entry = row._entry(token)
+        return self._as_logits()._changed(
+            set(tokens),
+            lambda score, token: score / factor if score > 0 else score * factor,
+            max(factor, 1 / factor),
+            ("penalise", tuple(sorted(set(tokens))), factor),
+        )
+
+    def _changed(
+        self,
+        tokens: Collection[int],
+        change: Callable[[Fraction, int], Fraction],
+        stretch: Fraction,
+        step: Hashable,
+    ) -> FloatRow:
+        """The row with some logits changed and rounded; ``stretch`` scales the errors so far."""
+        scores = self.scores().copy()
+        error = self.score_error
+        for token in tokens:
+            entry = self._entry(token)
             if entry is not None:
-                score = Fraction(float(scores[entry]))
-                scale = 1 / factor if score > 0 else factor
-                scores[entry] = float(score * scale)
-                rounded = abs(Fraction(float(scores[entry])) - score * scale)
-                error = max(error, row.score_error * max(scale, _ONE) + rounded)
-        return row._rescored(scores, error, ("penalise", tuple(sorted(set(tokens))), factor))
+                wanted = change(Fraction(float(scores[entry])), token)
+                scores[entry] = float(wanted)
+                rounded = abs(Fraction(float(scores[entry])) - wanted)
+                error = max(error, self.score_error * stretch + rounded)
+        return self._rescored(scores, error, step)
 
     def divide(self, temperature: Fraction) -> FloatRow:
         if not self.logits and temperature.numerator == 1:

@@ -1,0 +1,78 @@
+"""Single entries of combinations of float64 arrays, and the quotient by a complement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specdist.exact.float_atoms import Atom, Terms
+
+_ZERO = Fraction(0)
+
+
+def exact_entries(terms: Terms, entries: Sequence[int | None]) -> list[Fraction]:
+    """``sum_k c_k a_k(x) [x in M_k]`` for some entries x, exactly; 0 for None."""
+    known: dict[tuple[bool, ...], list[tuple[Atom, Fraction]]] = {}
+    found = []
+    for entry in entries:
+        if entry is None:
+            found.append(_ZERO)
+            continue
+        pattern = tuple(all(bool(mask.array[entry]) for mask in masks) for _, masks in terms)
+        if pattern not in known:
+            known[pattern] = _factors(terms, pattern)
+        values = [factor * Fraction(atom.entry(entry)) for atom, factor in known[pattern]]
+        found.append(sum(values[1:], values[0]) if values else _ZERO)
+    return found
+
+
+def _factors(terms: Terms, pattern: tuple[bool, ...]) -> list[tuple[Atom, Fraction]]:
+    """Coefficient of each atom where exactly these terms hold, without those that cancel."""
+    factors: dict[Atom, Fraction] = {}
+    for holds, ((atom, _), coefficient) in zip(pattern, terms.items(), strict=True):
+        if holds:
+            factors[atom] = factors.get(atom, _ZERO) + coefficient
+    return [(atom, factor) for atom, factor in factors.items() if factor]
+
+
+class Quotient(NamedTuple):
+    """Rounded quotients, the sum of the dividends whose divisor is 0, and the inherited error."""
+
+    values: NDArray[np.float64]
+    lost: Fraction
+    error: Fraction
+
+
+def over_complement(
+    values: NDArray[np.float64],
+    exact: Callable[[int], Fraction],
+    error: Fraction,
+    law: tuple[Atom, Fraction],
+    law_error: Fraction,
+) -> Quotient:
+    """``v(x) / (1 - law(x))`` rounded to float64, 0 where ``law(x) = 1``.
+
+    ``values`` are the v(x) >= 0 rounded, ``exact(entry)`` gives one of them exactly. Where the
+    law is at most 1/2 the divisor is at least 1/2 and float64 does; the one or two tokens above
+    that are divided as fractions. ``error`` bounds what the errors of v and of the law make of it.
+    """
+    atom, scale = law
+    probabilities = atom.values * float(scale)
+    heavy = np.flatnonzero(probabilities > 0.5)
+    rest = 1.0 - probabilities
+    rest[heavy] = 1.0
+    result = np.maximum(values, 0.0) / rest
+    lost, inherited = _ZERO, 2 * error + 4 * law_error
+    for entry in heavy.tolist():
+        left = 1 - scale * Fraction(atom.entry(entry))
+        value = exact(entry)
+        result[entry] = float(value / left) if left else 0.0
+        lost += _ZERO if left else value
+        if left and value:
+            margin = left - law_error
+            inherited += (error + law_error) / (left * margin) if margin > 0 else Fraction(1)
+    return Quotient(result, lost, inherited)
