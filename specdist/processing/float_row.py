@@ -68,8 +68,6 @@ class FloatRow:
             remarks=reading.remarks,
         )
 
-    # Views of the row.
-
     def scores(self) -> FloatArray:
         """Score of each kept token, in the order of the ids."""
         if self.dense is not None:
@@ -96,8 +94,6 @@ class FloatRow:
         order = np.argsort(-scores)
         weights, bound = self.weighed(scores[order])
         return Levels(scores[order], weights, self.coded.counts[order]), bound
-
-    # Steps that change scores.
 
     def add(self, changes: Mapping[int, Fraction]) -> FloatRow:
         row = self._as_logits()
@@ -160,8 +156,6 @@ class FloatRow:
             self, dense=scores, coded=None, score_error=error,
             origin=(self.origin, step),
         )  # fmt: skip
-
-    # Steps that drop tokens.
 
     def keep(self, tokens: Collection[int]) -> FloatRow:
         wanted = np.isin(self.tokens(), np.array(sorted(tokens), dtype=np.intp))
