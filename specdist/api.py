@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specdist.errors import SettingsError, SpecdistError
 from specdist.model.capture import Capture, Position, Step
@@ -22,8 +22,10 @@ from specdist.model.row import (
 )
 from specdist.model.settings import CheckSettings, Settings
 
+if TYPE_CHECKING:
+    from specdist.verify.run import Run
+
 Number = Fraction | int | str
-RowLike = "Sequence[Number] | NDArray[Any]"
 
 
 def check(
