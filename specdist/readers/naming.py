@@ -29,6 +29,16 @@ def shorten(text: str, limit: int = 60) -> str:
     return plain if len(plain) <= limit else plain[: limit - 3] + "..."
 
 
+def first_repeated(names: Iterable[str]) -> str:
+    """The first name that occurs a second time; empty when none does."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return ""
+
+
 def shape_text(shape: Sequence[int]) -> str:
     """``[60, 4096]``."""
     return "[" + ", ".join(str(size) for size in shape) + "]"

@@ -13,7 +13,7 @@ from typing import Any
 
 from specdist.errors import CaptureError
 
-OPCODE_LIMIT = 20_000_000
+OPCODE_LIMIT = 4_000_000
 
 
 class _Mark:

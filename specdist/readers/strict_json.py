@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from specdist.errors import CaptureError
-from specdist.readers.naming import shorten
+from specdist.readers.naming import first_repeated, shorten
 
 NUMBER_LENGTH = 4000
 """Characters of one number: a float64 written out in full needs 1,077."""
@@ -105,8 +105,7 @@ def _decoder(oddities: list[object]) -> json.JSONDecoder:
         if len(result) == len(items):
             return result
         repeated = _Repeated(result)
-        keys = [key for key, _ in items]
-        repeated.key = next(key for key in keys if keys.count(key) > 1)
+        repeated.key = first_repeated(key for key, _ in items)
         oddities.append(repeated)
         return repeated
 

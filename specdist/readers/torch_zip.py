@@ -17,10 +17,10 @@ from specdist.readers.tensor import Archive, Piece, Tensor, stacked
 from specdist.readers.torch_pickle import TensorRef, load_tensor_pickle
 from specdist.readers.zip_members import Member
 
-PICKLE_LIMIT = 32 * 2**20
+PICKLE_LIMIT = 16 * 2**20
 ELEMENT_LIMIT = 1 << 40
 DEPTH_LIMIT = 20
-VISIT_LIMIT = 1_000_000
+VISIT_LIMIT = 200_000
 """Containers may share parts, so walking them can take longer than reading them did."""
 
 _ELEMENTS: dict[str, Element] = {
@@ -79,9 +79,7 @@ class _Reading:
 
     def collect(self, name: str, value: Any, depth: int) -> None:
         """Adds the tensors below ``value`` under dotted names."""
-        self.visited += 1
-        if self.visited > VISIT_LIMIT:
-            raise CaptureError("the containers hold too many items", place=self.source)
+        self._visit()
         if depth > DEPTH_LIMIT:
             raise CaptureError("the containers are nested too deeply", place=self.source)
         if isinstance(value, TensorRef):
@@ -98,6 +96,11 @@ class _Reading:
                 self.collect(_dotted(name, index), item, depth + 1)
         elif isinstance(value, str | int | float) and name:
             self.facts[shorten(name)] = _plain(value)
+
+    def _visit(self) -> None:
+        self.visited += 1
+        if self.visited > VISIT_LIMIT:
+            raise CaptureError("the containers hold too many items", place=self.source)
 
     def _sequence(self, name: str, items: list[Any] | tuple[Any, ...], depth: int) -> None:
         label = name or ("tuple" if isinstance(items, tuple) else "list")
@@ -125,6 +128,7 @@ class _Reading:
         self.tensors[name] = tensor
 
     def _tensor(self, name: str, reference: TensorRef) -> Tensor | None:
+        self._visit()
         place = f"{self.source}, {shorten(name)}"
         known = _ELEMENTS.get(reference.storage.kind)
         if known is None:

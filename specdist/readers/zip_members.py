@@ -11,7 +11,7 @@ import zlib
 from dataclasses import dataclass
 
 from specdist.errors import CaptureError
-from specdist.readers.naming import shorten
+from specdist.readers.naming import first_repeated, shorten
 from specdist.readers.sources import LocalFile
 from specdist.readers.storage import DeflatedRange, FileRange, Handles, Storage
 
@@ -47,7 +47,7 @@ def read_members(file: LocalFile) -> tuple[Member, ...]:
         raise CaptureError(f"a zip file of {len(infos)} members", place=file.name)
     names = [info.filename for info in infos]
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = first_repeated(names)
         raise CaptureError(f"two members are named {shorten(twice)!r}", place=file.name)
     with Handles() as handles:
         ranges = [_range(file, info, handles) for info in infos]
