@@ -329,3 +329,8 @@ def test_masked_end_of_sequence_can_empty_a_row() -> None:
     row = logits_row([None, 1, None])
     with pytest.raises(RowError, match=r"min-tokens:3:eos=1.*no token is left"):
         apply_recipe(parse_recipe("min-tokens:3:eos=1"), row, RowContext(generated_count=0))
+
+
+def test_penalties_act_on_the_logarithm_of_the_rescaled_probability() -> None:
+    made = law("repetition-penalty:2:history=0", probability_row(["1/2", "1/4", 0]), NORMALISE)
+    assert made.values == (F("4/7"), F("3/7"), 0)
