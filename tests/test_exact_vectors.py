@@ -47,7 +47,7 @@ def vector_pairs(draw: st.DrawFn) -> tuple[list[FloatVector], list[RationalVecto
 
 
 def entries_of(vector: ExactVector) -> list[Fraction]:
-    return vector.values(range(SIZE))
+    return [vector.value(token) for token in range(SIZE)]
 
 
 def nonzero(vector: ExactVector, count: int) -> list[int]:

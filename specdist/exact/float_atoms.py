@@ -65,7 +65,12 @@ class Atom:
 
     def largest(self, count: int) -> NDArray[np.intp]:
         """Entries that hold the ``count`` largest sizes among them, rising."""
-        return entries_of_largest(np.abs(self.values), count)
+        if self.codes is None or self.table is None or self.present is None:
+            return entries_of_largest(np.abs(self.values), count)
+        order = np.argsort(-self.table[self.present])
+        last = int(np.searchsorted(np.cumsum(self.counts[order]), count))
+        floor = self.table[self.present[order[min(last, len(order) - 1)]]]
+        return np.flatnonzero((self.table >= floor).take(self.codes))
 
 
 _MENDED = 64
@@ -82,6 +87,7 @@ class Mask:
 
 Key = tuple[Atom, frozenset[Mask]]
 Terms = dict[Key, Fraction]
+SignKey = frozenset[tuple[Key, int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +101,7 @@ class Space:
     size: int
     ids: NDArray[np.intp] | None = None
     sums: dict[Key, Fraction] = field(default_factory=dict)
-    signs: dict[frozenset[tuple[Key, Fraction]], Signs] = field(default_factory=dict)
+    signs: dict[SignKey, Signs] = field(default_factory=dict)
     masks: dict[int, Mask] = field(default_factory=dict)
     products: dict[tuple[Atom, Atom], tuple[Atom, Atom, Fraction]] = field(default_factory=dict)
     guesses: dict[Atom, tuple[NDArray[np.bool_], Fraction]] = field(default_factory=dict)

@@ -14,20 +14,28 @@ from specdist.exact.float_atoms import Atom, Terms
 _ZERO = Fraction(0)
 
 
-def exact_entries(terms: Terms, entries: Sequence[int | None]) -> list[Fraction]:
-    """``sum_k c_k a_k(x) [x in M_k]`` for some entries x, exactly; 0 for None."""
+Parts = tuple[tuple[Fraction, float], ...]
+
+
+def entry_parts(terms: Terms, entries: Sequence[int | None]) -> list[Parts]:
+    """``sum_k c_k a_k(x) [x in M_k]`` for some entries x as its summands; none for None."""
     known: dict[tuple[bool, ...], list[tuple[Atom, Fraction]]] = {}
-    found = []
+    found: list[Parts] = []
     for entry in entries:
         if entry is None:
-            found.append(_ZERO)
+            found.append(())
             continue
         pattern = tuple(all(bool(mask.array[entry]) for mask in masks) for _, masks in terms)
         if pattern not in known:
             known[pattern] = _factors(terms, pattern)
-        values = [factor * Fraction(atom.entry(entry)) for atom, factor in known[pattern]]
-        found.append(sum(values[1:], values[0]) if values else _ZERO)
+        found.append(tuple((factor, atom.entry(entry)) for atom, factor in known[pattern]))
     return found
+
+
+def worked_out(parts: Parts) -> Fraction:
+    """The exact sum of some parts."""
+    values = [factor * Fraction(number) for factor, number in parts]
+    return sum(values[1:], values[0]) if values else _ZERO
 
 
 def _factors(terms: Terms, pattern: tuple[bool, ...]) -> list[tuple[Atom, Fraction]]:

@@ -14,8 +14,8 @@ multiplicities ``m_i >= 0`` be integers with ``sum m_i <= 2**M``, ``M <= 40``, a
 
 Repeating on ``a - q`` with ``e + M - 52`` in place of ``e`` gains ``52 - M`` bits a pass and ends
 when the rest is zero. Where ``g`` would lie below the subnormal unit ``2**-1074`` that unit takes
-its place and both statements hold a fortiori. A handful of float64 part sums remain, which are
-added as integers.
+its place and both statements hold a fortiori. The part sums of all blocks with one sigma add up
+without rounding for the same reason, and the few float64 numbers that remain are added as integers.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from math import frexp, ldexp
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 16_384
-"""Elements a pass works on at a time: the buffers of this length stay in the cache."""
+BLOCK = 8_192
+"""Elements a pass works on at a time: the buffers stay in the cache, and a BLAS dot product of this
+length starts no threads."""
 
 _PASSES_BEFORE_LOOKING = 3
 _SUBNORMAL_EXPONENT = 1074
@@ -59,15 +60,15 @@ def exact_dots(
     log_count = max(len(values) if count is None else count, 2).bit_length()
     sigmas = _sigmas(frexp(largest)[1], log_count)
     buffers = _Buffers(min(len(values), BLOCK))
-    totals = [0] * len(multiplicities)
+    sums = [[0.0] * len(sigmas) for _ in multiplicities]
     for start in range(0, len(values), BLOCK):
         block = slice(start, min(start + BLOCK, len(values)))
-        weights = [
-            None if array is None else array[block].astype(np.float64) for array in multiplicities
-        ]
-        for k, part_sums in enumerate(_block_dots(values[block], weights, sigmas, buffers)):
-            totals[k] += sum(map(_scaled_integer, part_sums))
-    return [Fraction(total, 1 << _SUBNORMAL_EXPONENT) for total in totals]
+        weights = [None if array is None else array[block] for array in multiplicities]
+        _add_block(values[block], weights, sigmas, buffers, sums)
+    return [
+        Fraction(sum(map(_scaled_integer, part_sums)), 1 << _SUBNORMAL_EXPONENT)
+        for part_sums in sums
+    ]
 
 
 class _Buffers:
@@ -96,30 +97,27 @@ def _sigmas(exponent: int, log_count: int) -> list[float]:
     return sigmas
 
 
-def _block_dots(
+def _add_block(
     values: FloatArray,
-    weights: Sequence[FloatArray | None],
+    multiplicities: Sequence[NDArray[np.generic] | None],
     sigmas: Sequence[float],
     buffers: _Buffers,
-) -> list[list[float]]:
-    """For every weight array the exact part sums of one block."""
-    part, rest = buffers.part[: len(values)], buffers.rest[: len(values)]
+    sums: Sequence[list[float]],
+) -> None:
+    """Adds the exact part sums of one block to those of the blocks before it."""
+    length = len(values)
+    part, rest = buffers.part[:length], buffers.rest[:length]
+    weights = [None if array is None else array.astype(np.float64) for array in multiplicities]
     source = values
-    sums: list[list[float]] = [[] for _ in weights]
-    for done, sigma in enumerate(sigmas):
-        if done >= _PASSES_BEFORE_LOOKING and source.max() == 0.0 == source.min():
+    for number, sigma in enumerate(sigmas):
+        if number >= _PASSES_BEFORE_LOOKING and source.max() == 0.0 == source.min():
             break
         np.add(source, sigma, out=part)
         np.subtract(part, sigma, out=part)
         np.subtract(source, part, out=rest)
         source = rest
-        for k, weight in enumerate(weights):
-            sums[k].append(float(part.sum() if weight is None else _dot("i,i->", part, weight)))
-    return sums
-
-
-_dot = np.einsum
-"""Unlike a BLAS dot product it starts no threads."""
+        for part_sums, weight in zip(sums, weights, strict=True):
+            part_sums[number] += float(part.sum() if weight is None else part @ weight)
 
 
 def _scaled_integer(value: float) -> int:

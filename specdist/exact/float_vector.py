@@ -16,8 +16,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from specdist.exact.float_atoms import Atom, Mask, Space, Terms, entries_of_largest
-from specdist.exact.float_entries import exact_entries, over_complement
+from specdist.exact.float_atoms import Atom, Mask, SignKey, Space, Terms, entries_of_largest
+from specdist.exact.float_entries import Parts, entry_parts, over_complement, worked_out
 from specdist.exact.float_filter import Signs, exact_sign_sets
 from specdist.exact.float_terms import divide_rounded, multiply_exactly
 
@@ -78,9 +78,15 @@ class FloatVector:
     def largest(self, count: int) -> list[int]:
         if count <= 0:
             return []
-        sizes = self._sizes()
-        entries = entries_of_largest(sizes, count)
-        entries = entries[np.lexsort((entries, -sizes[entries]))][: 2 * count + 16]
+        atom = self._lone_atom()
+        if atom is not None:
+            entries = atom.largest(count)
+            sizes = np.array([atom.entry(entry) for entry in entries.tolist()])
+        else:
+            every = np.abs(self.approximate())
+            entries = entries_of_largest(every, count)
+            sizes = every[entries]
+        entries = entries[np.lexsort((entries, -sizes))][: 2 * count + 16]
         if len(self.terms) > 1:  # nearly equal entries are put in order exactly
             exact = {entry: -abs(self._entry(entry)) for entry in entries.tolist()}
             entries = np.array(
@@ -88,13 +94,12 @@ class FloatVector:
             )
         return self._tokens(entries[:count])
 
-    def _sizes(self) -> NDArray[np.float64]:
-        """Sizes of the entries up to one common factor, as float64."""
-        if len(self.terms) == 1:
-            (atom, masks) = next(iter(self.terms))
-            if not masks:
-                return np.abs(atom.values)
-        return np.abs(self.approximate())
+    def _lone_atom(self) -> Atom | None:
+        """The atom of a vector that is one whole law."""
+        if len(self.terms) != 1:
+            return None
+        ((atom, masks),) = self.terms
+        return None if masks else atom
 
     def approximate(self) -> NDArray[np.float64]:
         """The entries as float64, for display and for ordering."""
@@ -192,7 +197,7 @@ class FloatVector:
         return FloatVector(self.space, {k: c for k, c in terms.items() if c}, self.error)
 
     def _signs(self) -> Signs:
-        key = frozenset(self.terms.items())
+        key = _sign_key(self.terms, 1)
         known = self.space.signs
         if key not in known:
             signs = exact_sign_sets(
@@ -200,8 +205,7 @@ class FloatVector:
                 [(a.block, [m.array for m in masks], c) for (a, masks), c in self.terms.items()],
             )
             known[key] = signs
-            opposite = frozenset((k, -c) for k, c in self.terms.items())
-            known[opposite] = Signs(signs.negative, signs.positive)
+            known[_sign_key(self.terms, -1)] = Signs(signs.negative, signs.positive)
         return known[key]
 
     def _single(self) -> tuple[Atom, Fraction]:
@@ -225,12 +229,17 @@ class FloatVector:
     def _index(self, token: int) -> int:
         return token if self.space.ids is None else int(np.searchsorted(self.space.ids, token))
 
-    def values(self, tokens: Sequence[int]) -> list[Fraction]:
+    def parts(self, tokens: Sequence[int]) -> list[Parts]:
         entries = [self._index(token) if self._holds(token) else None for token in tokens]
-        return exact_entries(self.terms, entries)
+        return entry_parts(self.terms, entries)
 
     def _entry(self, entry: int) -> Fraction:
-        return exact_entries(self.terms, [entry])[0]
+        return worked_out(entry_parts(self.terms, [entry])[0])
+
+
+def _sign_key(terms: Terms, sign: int) -> SignKey:
+    """What the signs of a vector depend on; integers, because hashing a fraction is slow."""
+    return frozenset((key, sign * c.numerator, c.denominator) for key, c in terms.items())
 
 
 def _scaled(terms: Terms, factor: Fraction) -> Terms:

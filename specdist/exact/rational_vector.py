@@ -71,8 +71,8 @@ class RationalVector:
     def value(self, token: int) -> Fraction:
         return self.entries[token]
 
-    def values(self, tokens: Sequence[int]) -> list[Fraction]:
-        return [self.entries[token] for token in tokens]
+    def parts(self, tokens: Sequence[int]) -> list[tuple[tuple[Fraction, float], ...]]:
+        return [((self.entries[token], 1.0),) for token in tokens]
 
     def is_zero(self) -> bool:
         return not any(self.entries)

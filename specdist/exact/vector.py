@@ -44,8 +44,8 @@ class ExactVector(Protocol):
     def value(self, token: int) -> Fraction:
         """``v(token)``, exactly."""
 
-    def values(self, tokens: Sequence[int]) -> list[Fraction]:
-        """``v(token)`` for each of some tokens, exactly."""
+    def parts(self, tokens: Sequence[int]) -> list[tuple[tuple[Fraction, float], ...]]:
+        """``v(token)`` for some tokens, each as ``sum of factor * float``, exactly."""
 
     def is_zero(self) -> bool:
         """True iff every entry is exactly 0 for the weights as represented."""

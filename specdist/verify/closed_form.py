@@ -14,6 +14,7 @@ from specdist.model.report import PositionResult, TokenLine
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
+from specdist.rules.outcomes import RoleLaws
 from specdist.verify.position import Checked
 from specdist.verify.position_laws import PositionLaws
 
@@ -32,7 +33,9 @@ def with_closed_forms(checked: Checked, found: PositionLaws, settings: CheckSett
     """
     size = checked.result.vocab_size
     undecided = checked.result.verdict is Verdict.UNDECIDED and size <= _DECIDED_UP_TO
-    if not settings.symbolic and not (undecided and not checked.comparison.unassigned):
+    if checked.comparison.unassigned or not (settings.symbolic or undecided):
+        return checked
+    if not zero_drafts_agree(checked.laws):
         return checked
     roles = _fillings(found)
     if roles is None:
@@ -43,11 +46,23 @@ def with_closed_forms(checked: Checked, found: PositionLaws, settings: CheckSett
                 advice="leave --symbolic out: the figures are exact or carry their bound",
             )
         return checked
-    from specdist.exact.symbolic import symbolic_check
+    from specdist.exact.symbolic import SymbolicBudgetError, symbolic_check
 
-    decided = symbolic_check(roles)
+    try:
+        decided = symbolic_check(roles)
+    except SymbolicBudgetError:
+        if settings.symbolic:
+            raise
+        return checked
     result = _with_verdict(checked.result, decided)
     return checked._replace(result=_with_texts(result, decided) if settings.symbolic else result)
+
+
+def zero_drafts_agree(laws: RoleLaws) -> bool:
+    """False where ``--zero-draft`` decided something, which closed forms do not know about."""
+    if Role.ACCEPT_DRAFT in laws.one_hot:
+        return True
+    return not laws[Role.DRAFTED_FROM].drafted_outside(laws[Role.ACCEPT_DRAFT])
 
 
 def _fillings(found: PositionLaws) -> dict[str, RoleFilling] | None:
@@ -105,8 +120,13 @@ def _closed_line(line: TokenLine, token: SymbolicToken) -> TokenLine:
         tested=_closed(line.tested, token.tested),
         accepted=_closed(line.accepted, token.accepted),
         recovered=_closed(line.recovered, token.recovered),
+        residual=_closed_residual(line.residual, token.residual),
         output=_closed(line.output, token.output),
     )
+
+
+def _closed_residual(figure: Figure | None, value: SymbolicValue | None) -> Figure | None:
+    return figure if figure is None or value is None else _closed(figure, value)
 
 
 def _closed(figure: Figure, value: SymbolicValue) -> Figure:

@@ -39,8 +39,7 @@ def token_lines(
     vocab: Vocab | None,
 ) -> tuple[TokenLine, ...]:
     """One line per listed token."""
-    reachable = bool(outcomes.rejected) and not comparison.unassigned
-    bound = _residual_bound(outcomes) if reachable else None
+    residual = _residuals(tokens, outcomes, comparison)
     columns = _Columns(tokens)
     reference = columns.of(laws[Role.REFERENCE])
     drafted = columns.of(laws[Role.DRAFTED_FROM])
@@ -59,7 +58,7 @@ def token_lines(
             drafted=drafted[i],
             tested=tested[i],
             accepted=accepted[i],
-            residual=_residual(recovered[i], outcomes, bound) if reachable else None,
+            residual=residual[i],
             recovered=recovered[i],
             output=output[i],
             difference=difference[i],
@@ -100,8 +99,7 @@ class _Columns:
                 return figures
         error = _ZERO if vector.vanishes_identically() else vector.error
         bound = rounded_up(min(error, Fraction(1))) if error else None
-        values = vector.values(self._tokens)
-        figures = [Figure(float(value), value, bound) for value in values]
+        figures = [Figure.deferred(parts, bound) for parts in vector.parts(self._tokens)]
         self._made.append((vector, figures))
         return figures
 
@@ -111,8 +109,12 @@ def _residual_bound(outcomes: Outcomes) -> Fraction | None:
     return rounded_up(min(error / abs(outcomes.rejected), Fraction(1))) if error else None
 
 
-def _residual(recovered: Figure, outcomes: Outcomes, error: Fraction | None) -> Figure:
-    if not recovered.exact:
-        return recovered
-    value = recovered.exact / outcomes.rejected
-    return Figure(float(value), value, error)
+def _residuals(
+    tokens: list[int], outcomes: Outcomes, comparison: Comparison
+) -> list[Figure] | list[None]:
+    """Recovered mass over rejected mass; None where no rejection leads to a token."""
+    if not outcomes.rejected or comparison.unassigned:
+        return [None] * len(tokens)
+    bound = _residual_bound(outcomes)
+    rejected = outcomes.rejected
+    return [Figure.deferred(parts, bound, rejected) for parts in outcomes.recovered.parts(tokens)]
