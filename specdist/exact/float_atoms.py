@@ -65,7 +65,7 @@ class Atom:
 
     def largest(self, count: int) -> NDArray[np.intp]:
         """Entries that hold the ``count`` largest sizes among them, rising."""
-        if self.codes is None or self.table is None or self.present is None:
+        if self.codes is None or self.table is None or self.present is None or self.counts is None:
             return entries_of_largest(np.abs(self.values), count)
         order = np.argsort(-self.table[self.present])
         last = int(np.searchsorted(np.cumsum(self.counts[order]), count))
