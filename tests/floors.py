@@ -45,6 +45,7 @@ INSIDE_FUNCTIONS = {
 }
 #: Modules that are only loaded once a float row is met, so numpy may stand at their top.
 NUMPY_AT_THE_TOP: tuple[str, ...] = (
+    "specdist.exact.float_atoms",
     "specdist.exact.float_filter",
     "specdist.exact.float_sum",
     "specdist.exact.float_terms",

@@ -55,12 +55,15 @@ def token_rule(
     drafted_from: Row | None = None,
     accept_draft: Row | str | None = None,
     residual_draft: Row | str | None = None,
+    zero_draft: str = "error",
 ) -> Position:
     """Token verification of one position, every role on its own.
 
     out(y) = sum over x of drafted(x) * ( a(x) [x = y] + (1 - a(x)) r(y | x) ), with
     a(x) = min(1, accept_target(x) / accept_draft(x)) and
-    r(. | x) = residual_target - residual_draft, positive part, normalised.
+    r(. | x) = residual_target - residual_draft, positive part, normalised. Where a drafted token
+    has accept_draft(x) = 0, ``zero_draft`` says what an engine makes of target/0: "accept"
+    (infinite for a target above 0; 0/0 rejects), "reject", or an error.
     """
     size = len(target)
     reference = target if reference is None else reference
@@ -73,7 +76,10 @@ def token_rule(
             continue
         tested = _draft_role(accept_draft, draft, x)
         subtracted = _draft_role(residual_draft, draft, x)
-        a = min(Fraction(1), accept_target[x] / tested[x])
+        if tested[x] == 0 and zero_draft != "error":
+            a = Fraction(int(zero_draft == "accept" and accept_target[x] > 0))
+        else:
+            a = min(Fraction(1), accept_target[x] / tested[x])
         accepted[x] += drafted_from[x] * a
         if a < 1:
             parts = [max(residual_target[y] - subtracted[y], Fraction(0)) for y in range(size)]
