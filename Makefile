@@ -67,7 +67,9 @@ test-engines: $(VENV)/.installed-engines
 	$(BIN)/python -m pytest tests/engines $(PYTEST)
 
 bench: $(VENV)/.installed
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.memory
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """Peak resident size while checking a pair of dumps of 2 GB, the largest of any one process.
 
-    python -m benchmarks.memory [--gigabytes 2] [--format npy|safetensors] [--workers N]
+python -m benchmarks.memory [--gigabytes 2] [--format npy|safetensors] [--workers N]
 """
 
 from __future__ import annotations

@@ -114,7 +114,8 @@ def compare(numbers: NumberFormat, cut: bool, count: int, rounds: int, spread: f
         ratios.append(exact / plain)
         exact_times.append(exact / count)
         numpy_times.append(plain / count)
-    job = f"{numbers.value}{', top-p 0.95' if cut else ''}{f', N(0, {spread:g}^2)' if spread != 3 else ''}"
+    job = numbers.value + (", top-p 0.95" if cut else "")
+    job += f", N(0, {spread:g}^2)" if spread != 3 else ""
     print(
         f"{job:<26} exact / numpy {median(ratios):5.2f}  (rounds {min(ratios):.2f} to "
         f"{max(ratios):.2f}; numpy {1e3 * median(numpy_times):.2f} ms, exact "

@@ -1,6 +1,6 @@
 """Start-up of the rational path against importing numpy, alternating runs, as a ratio.
 
-    python -m benchmarks.startup [--rounds 15]
+python -m benchmarks.startup [--rounds 15]
 """
 
 from __future__ import annotations
