@@ -45,6 +45,7 @@ INSIDE_FUNCTIONS = {
 }
 #: Modules that are only loaded once a float row is met, so numpy may stand at their top.
 NUMPY_AT_THE_TOP: tuple[str, ...] = (
+    "specdist.exact.code_counts",
     "specdist.exact.float_atoms",
     "specdist.exact.float_filter",
     "specdist.exact.float_sum",
@@ -53,6 +54,7 @@ NUMPY_AT_THE_TOP: tuple[str, ...] = (
     "specdist.exact.float_entries",
     "specdist.exact.float_vector",
     "specdist.processing.float_cuts",
+    "specdist.processing.float_law",
     "specdist.processing.float_levels",
     "specdist.processing.float_reading",
     "specdist.processing.float_row",

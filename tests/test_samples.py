@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import struct
 from collections.abc import Callable
@@ -170,6 +171,45 @@ def test_real_captures_stay_inside_their_bound(name: str) -> None:
 def test_workers_change_no_digit(name: str) -> None:
     one, two = (check_real(name, "--exact", "--workers", count)[1] for count in ("1", "2"))
     assert one == two
+
+
+CHUNKS = {
+    "rows read one by one": {"specdist.readers.row_blocks:BLOCK_BYTES": 1},
+    "sums in blocks of 1000": {
+        "specdist.exact.float_sum:BLOCK": 1000,
+        "specdist.exact.float_filter:BLOCK": 1000,
+        "specdist.exact.float_filter:_SCORE_BLOCK": 777,
+        "specdist.processing.float_weights:BLOCK": 1000,
+    },
+    "steps handed out one by one": {"specdist.verify.spread:_BATCH_BYTES": 1},
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("chunks", CHUNKS)
+def test_the_size_of_chunks_changes_no_digit(
+    chunks: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = check_real(name, "--exact", "--workers", "1")[1]
+    for attribute, size in CHUNKS[chunks].items():
+        module, _, key = attribute.partition(":")
+        assert getattr(importlib.import_module(module), key) > size
+        monkeypatch.setattr(f"{module}.{key}", size)
+    assert check_real(name, "--exact", "--workers", "1")[1] == before
+
+
+def test_the_order_of_rows_changes_no_digit(tmp_path: Path) -> None:
+    """Each row pair as a step of its own, and the same pairs backwards."""
+    targets, drafts = read_float32()
+    rates = []
+    for order in (slice(None, 16), slice(15, None, -1)):
+        np.save(tmp_path / "target.npy", targets[:16][order])
+        np.save(tmp_path / "draft.npy", drafts[order])
+        sides = ("--target", tmp_path / "target.npy", "--draft", tmp_path / "draft.npy")
+        result = run("check", *sides, *PROCESSING, "--format", "json", "--exact")
+        rates.append([step["positions"][0]["acceptance_rate"] for step in result.json()["steps"]])
+    assert len(rates[0]) == 16
+    assert rates[0] == rates[1][::-1]
 
 
 def test_token_texts_come_from_the_vocabulary() -> None:
