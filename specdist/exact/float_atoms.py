@@ -9,8 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from specdist.exact.float_filter import Signs
+from specdist.exact.code_counts import code_counts
+from specdist.exact.float_filter import Signs, exact_sign_sets, sure_signs
 from specdist.exact.float_sum import exact_dots
+from specdist.exact.law import LogScores
 
 FloatArray = NDArray[np.float64]
 
@@ -20,6 +22,8 @@ class Atom:
     """A float64 array [n]: ``dense``, or 16-bit ``codes`` with a ``table`` of values.
 
     For codes, ``present`` lists the codes that occur, rising, and ``counts`` how often each does.
+    ``log_scores`` are the logits behind the values, where they are known, and ``bound`` the
+    relative error of the values against them.
     """
 
     size: int
@@ -28,6 +32,8 @@ class Atom:
     table: FloatArray | None = None
     present: NDArray[np.intp] | None = None
     counts: NDArray[np.intp] | None = None
+    log_scores: LogScores | None = None
+    bound: Fraction = Fraction(0)
 
     @classmethod
     def of(cls, dense: FloatArray) -> Atom:
@@ -59,9 +65,13 @@ class Atom:
         levels = self.table[self.present]
         if chosen is None:
             return exact_dots(levels, [self.counts], self.size)[0]
-        counts = np.bincount(np.multiply(self.codes, chosen, dtype=np.intp), minlength=1 << 16)
-        counts[0] -= self.size - int(np.count_nonzero(chosen))
-        return exact_dots(levels, [counts[self.present]], self.size)[0]
+        counts = code_counts(self.codes, chosen)[self.present]
+        return exact_dots(levels, [counts], self.size)[0]
+
+    @property
+    def largest_value(self) -> float | None:
+        """A bound on the values where one is known: weights of logits are at most 1."""
+        return None if self.log_scores is None else 1.0
 
     def largest(self, count: int) -> NDArray[np.intp]:
         """Entries that hold the ``count`` largest sizes among them, rising."""
@@ -85,6 +95,7 @@ class Mask:
     array: NDArray[np.bool_]
 
 
+_EVERYWHERE: frozenset[Mask] = frozenset()
 Key = tuple[Atom, frozenset[Mask]]
 Terms = dict[Key, Fraction]
 SignKey = frozenset[tuple[Key, int, int]]
@@ -113,9 +124,11 @@ class Space:
         tell those tokens beforehand, all but a few at most, and `sum` mends the few exactly.
         """
         ratio = float(second.values.sum()) / float(first.values.sum())
-        guess = first.values * ratio < second.values
+        terms = {(first, _EVERYWHERE): Fraction(ratio), (second, _EVERYWHERE): Fraction(-1)}
+        compared = compare_by_scores(terms)
+        guess = first.values * ratio < second.values if compared is None else compared.negative
         for atom in (first, second):
-            total, part = exact_dots(atom.values, [None, guess])
+            total, part = exact_dots(atom.values, [None, guess], largest=atom.largest_value)
             self.sums[(atom, frozenset())] = total
             self.guesses[atom] = (guess, part)
 
@@ -164,3 +177,35 @@ def entries_of_largest(sizes: FloatArray, count: int) -> NDArray[np.intp]:
     maxima = sizes[:whole].reshape(-1, width).max(axis=1)
     floor = np.partition(maxima, len(maxima) - count)[len(maxima) - count]
     return np.flatnonzero(sizes >= floor)
+
+
+def signs_of(size: int, terms: Terms) -> Signs:
+    """Where ``sum_k c_k a_k(x) [x in M_k]`` is positive and where it is negative, exactly."""
+    compared = compare_by_scores(terms)
+    if compared is None:
+        listed = [(a.block, [m.array for m in masks], c) for (a, masks), c in terms.items()]
+        return exact_sign_sets(size, listed)
+    positive, negative = compared
+    if np.count_nonzero(positive) + np.count_nonzero(negative) < size:
+        for entry in np.flatnonzero(~(positive | negative)).tolist():
+            value = sum(c * Fraction(atom.entry(entry)) for (atom, _), c in terms.items())
+            positive[entry], negative[entry] = value > 0, value < 0
+    return compared
+
+
+def compare_by_scores(terms: Terms) -> Signs | None:
+    """The sure signs of ``c a - d b`` by the logits behind a and b, None where that cannot be.
+
+    It takes two whole atoms with opposite signs, one temperature, and logits that are known.
+    """
+    if len(terms) != 2 or any(masks for _, masks in terms):
+        return None
+    ((first, _), c), ((second, _), d) = terms.items()
+    if (c > 0) == (d > 0) or first.log_scores is None or second.log_scores is None:
+        return None
+    if first.log_scores.temperature != second.log_scores.temperature:
+        return None
+    signs = sure_signs(
+        first.log_scores, second.log_scores, abs(c) / abs(d), first.bound + second.bound
+    )
+    return signs if c > 0 else Signs(signs.negative, signs.positive)

@@ -16,14 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import log
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specdist.exact.float_sum import BLOCK
+from specdist.exact.law import LogScores
 
 FloatArray = NDArray[np.float64]
+_SCORE_BLOCK = 32_768
 Term = tuple[Callable[[slice], FloatArray], Sequence[NDArray[np.bool_]], Fraction]
 """How to get a block of an atom's values, the masks, and the coefficient."""
 
@@ -96,3 +99,33 @@ def _exact_entry(terms: Sequence[Term], entry: int) -> Fraction:
         if all(mask[entry] for mask in masks):
             value += coefficient * Fraction(float(values(slice(entry, entry + 1))[0]))
     return value
+
+
+def sure_signs(first: LogScores, second: LogScores, ratio: Fraction, bound: Fraction) -> Signs:
+    """Signs of ``ratio * a(x) - b(x)`` from the logits behind a and b, where they are sure.
+
+    With scores s and t, maxima m and n and one temperature T the sign is that of
+    ``(s - t) - k + T e`` with ``k = m - n - T ln(ratio)`` and ``|e| <= 1.01 bound``: the weights
+    are within relative errors of their exponentials that add up to ``bound``, below 1/100. In
+    float32 ``D = fl(s - t)`` is off by ``2**-24 |D|``. If ``|D| <= 2 |k| + 1`` that is inside the margin
+    ``(4 |k| + 2) 2**-23`` around k, which has room for the rounding of k itself and of the
+    threshold to float32; if ``|D|`` is larger, D is further from k than half its own size. So
+    ``D > k + margin`` proves the sign +, ``D < k - margin`` the sign -.
+    """
+    temperature = float(first.temperature)
+    middle = first.largest - second.largest - temperature * _log(ratio)
+    margin = (4 * abs(middle) + 2) * 2.0**-23 + 2 * temperature * float(bound)
+    size = len(first.array)
+    positive, negative = np.empty(size, dtype=np.bool_), np.empty(size, dtype=np.bool_)
+    for start in range(0, size, _SCORE_BLOCK):
+        block = slice(start, min(start + _SCORE_BLOCK, size))
+        difference = first.block(block) - second.block(block)
+        np.greater(difference, middle + margin, out=positive[block])
+        np.less(difference, middle - margin, out=negative[block])
+    return Signs(positive, negative)
+
+
+def _log(value: Fraction) -> float:
+    """``ln value`` to a few units in the last place, whatever the size of its integers."""
+    shift = value.numerator.bit_length() - value.denominator.bit_length()
+    return log(float(value / Fraction(2) ** shift)) + shift * log(2.0)

@@ -47,20 +47,22 @@ def exact_dots(
     values: FloatArray,
     multiplicities: Sequence[NDArray[np.generic] | None],
     count: int | None = None,
+    largest: float | None = None,
 ) -> list[Fraction]:
     """``sum_i multiplicities[k][i] * values[i]`` for every k, exactly.
 
-    ``values``: float64 [n], finite, below 2**960. Each multiplicity array has shape [n] and holds
-    non-negative integers (or booleans) that sum to at most ``count`` (default n); None means one
-    each. Raises ValueError when a value is not finite or too large.
+    ``values``: float64 [n], finite, below 2**960; ``largest`` a bound on their size, where one is
+    known. Each multiplicity array has shape [n] and holds non-negative integers (or booleans) that
+    sum to at most ``count`` (default n); None means one each. Raises ValueError when a value is not
+    finite or too large.
     """
-    largest = _largest(values)
+    largest = _largest(values) if largest is None else largest
     if largest == 0.0:
         return [Fraction(0)] * len(multiplicities)
     log_count = max(len(values) if count is None else count, 2).bit_length()
     sigmas = _sigmas(frexp(largest)[1], log_count)
     buffers = _Buffers(min(len(values), BLOCK))
-    sums = [[0.0] * len(sigmas) for _ in multiplicities]
+    sums: list[list[float]] = [[] for _ in multiplicities]
     for start in range(0, len(values), BLOCK):
         block = slice(start, min(start + BLOCK, len(values)))
         weights = [None if array is None else array[block] for array in multiplicities]
@@ -117,6 +119,8 @@ def _add_block(
         np.subtract(source, part, out=rest)
         source = rest
         for part_sums, weight in zip(sums, weights, strict=True):
+            if number == len(part_sums):
+                part_sums.append(0.0)
             part_sums[number] += float(part.sum() if weight is None else part @ weight)
 
 

@@ -16,9 +16,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from specdist.exact.float_atoms import Atom, Mask, SignKey, Space, Terms, entries_of_largest
+from specdist.exact.float_atoms import (
+    Atom,
+    Mask,
+    SignKey,
+    Space,
+    Terms,
+    entries_of_largest,
+    signs_of,
+)
 from specdist.exact.float_entries import Parts, entry_parts, over_complement, worked_out
-from specdist.exact.float_filter import Signs, exact_sign_sets
+from specdist.exact.float_filter import Signs
 from specdist.exact.float_terms import divide_rounded, multiply_exactly
 
 _ZERO = Fraction(0)
@@ -78,28 +86,24 @@ class FloatVector:
     def largest(self, count: int) -> list[int]:
         if count <= 0:
             return []
-        atom = self._lone_atom()
-        if atom is not None:
-            entries = atom.largest(count)
-            sizes = np.array([atom.entry(entry) for entry in entries.tolist()])
-        else:
-            every = np.abs(self.approximate())
-            entries = entries_of_largest(every, count)
-            sizes = every[entries]
-        entries = entries[np.lexsort((entries, -sizes))][: 2 * count + 16]
+        entries, sizes = self._candidates(count)
+        entries = entries[np.lexsort((entries, -sizes))][: 2 * count + 16].tolist()
         if len(self.terms) > 1:  # nearly equal entries are put in order exactly
-            exact = {entry: -abs(self._entry(entry)) for entry in entries.tolist()}
-            entries = np.array(
-                sorted(exact, key=lambda entry: (exact[entry], entry)), dtype=np.intp
-            )
-        return self._tokens(entries[:count])
+            exact = {entry: -abs(self._entry(entry)) for entry in entries}
+            entries.sort(key=lambda entry: (exact[entry], entry))
+        chosen = entries[:count]
+        return [int(x) for x in (chosen if self.space.ids is None else self.space.ids[chosen])]
 
-    def _lone_atom(self) -> Atom | None:
-        """The atom of a vector that is one whole law."""
-        if len(self.terms) != 1:
-            return None
-        ((atom, masks),) = self.terms
-        return None if masks else atom
+    def _candidates(self, count: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Entries that hold the ``count`` largest, and their sizes up to one factor."""
+        if len(self.terms) == 1:
+            ((atom, masks),) = self.terms
+            if not masks:
+                entries = atom.largest(count)
+                return entries, np.array([atom.entry(entry) for entry in entries.tolist()])
+        every = np.abs(self.approximate())
+        entries = entries_of_largest(every, count)
+        return entries, every[entries]
 
     def approximate(self) -> NDArray[np.float64]:
         """The entries as float64, for display and for ordering."""
@@ -200,10 +204,7 @@ class FloatVector:
         key = _sign_key(self.terms, 1)
         known = self.space.signs
         if key not in known:
-            signs = exact_sign_sets(
-                self.space.size,
-                [(a.block, [m.array for m in masks], c) for (a, masks), c in self.terms.items()],
-            )
+            signs = signs_of(self.space.size, self.terms)
             known[key] = signs
             known[_sign_key(self.terms, -1)] = Signs(signs.negative, signs.positive)
         return known[key]
@@ -218,10 +219,6 @@ class FloatVector:
     def _size(self) -> Fraction:
         """Upper bound of ``sum |v(x)|``."""
         return sum((abs(c * self.space.sum(key)) for key, c in self.terms.items()), _ZERO)
-
-    def _tokens(self, entries: NDArray[np.intp]) -> list[int]:
-        chosen = entries if self.space.ids is None else self.space.ids[entries]
-        return [int(token) for token in chosen]
 
     def _holds(self, token: int) -> bool:
         return self.space.ids is None or bool((self.space.ids == token).any())

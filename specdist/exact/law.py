@@ -15,7 +15,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,13 +46,35 @@ class RationalLaw:
 
 
 @dataclass(frozen=True, eq=False)
+class LogScores:
+    """The logits a row of weights came from: ``weight = exp((score - largest) / temperature)``.
+
+    ``array``: [V] float32, float64, float16, or uint16 bit patterns of bfloat16, finite.
+    """
+
+    array: NDArray[Any]
+    largest: float
+    temperature: Fraction
+
+    def block(self, entries: slice) -> NDArray[np.floating[Any]]:
+        """The scores of a range of tokens as float32 or float64, exactly."""
+        import numpy as np
+
+        values = self.array[entries]
+        if values.dtype == np.uint16:
+            return (values.astype(np.uint32) << 16).view(np.float32)
+        return values.astype(np.float32) if values.dtype == np.float16 else values
+
+
+@dataclass(frozen=True, eq=False)
 class FloatLaw:
     """Float64 weights on the tokens ``ids`` (None: all ``size`` tokens, in id order).
 
     ``ids`` is sorted and holds no duplicates; tokens outside it have weight 0. For 16-bit rows
     ``codes`` (one per token), ``table`` (weight of each of 65,536 codes), ``present`` (the codes
     that occur, rising) and ``counts`` (how often each does) replace ``dense``, because such a row
-    takes few distinct values.
+    takes few distinct values. ``log_scores``, where all tokens are kept and no weight underflowed,
+    lets two laws be compared without their weights.
     """
 
     size: int
@@ -63,6 +85,7 @@ class FloatLaw:
     table: NDArray[np.float64] | None = None
     present: NDArray[np.intp] | None = None
     counts: NDArray[np.intp] | None = None
+    log_scores: LogScores | None = None
     origin: Hashable = None
 
     @cached_property
@@ -77,6 +100,8 @@ class FloatLaw:
     @cached_property
     def support(self) -> int:
         """How many tokens are possible."""
+        if self.log_scores is not None:
+            return self.size
         if self.table is not None and self.counts is not None and self.present is not None:
             return int(self.counts[self.table[self.present] > 0].sum())
         import numpy as np

@@ -134,8 +134,9 @@ def _atom(law: FloatLaw, ids: NDArray[np.intp] | None) -> Atom:
 
     if law.ids is None or law.ids is ids:
         if law.codes is not None:
-            return Atom(law.size, None, law.codes, law.table, law.present, law.counts)
-        return Atom.of(law.weights)
+            coded = (law.codes, law.table, law.present, law.counts)
+            return Atom(law.size, None, *coded, law.log_scores, law.bound)
+        return Atom(len(law.weights), law.weights, log_scores=law.log_scores, bound=law.bound)
     size = law.size if ids is None else len(ids)
     values = np.zeros(size)
     values[law.ids if ids is None else np.searchsorted(ids, law.ids)] = law.weights

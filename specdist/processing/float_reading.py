@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specdist.errors import NotNormalisedError, RowError
+from specdist.exact.code_counts import code_counts
 from specdist.exact.float_sum import exact_sum
-from specdist.model.row import Kind, NumberFormat, PointMass, Row
+from specdist.model.row import FloatValues, Kind, NumberFormat, PointMass, Row
 from specdist.processing.cut_remarks import sum_remark, written
 from specdist.processing.float_weights import (
     FloatArray,
@@ -29,12 +30,14 @@ _MINUS_ZERO = 0x8000
 
 
 class Coded(NamedTuple):
-    """A 16-bit row: one code a token, the score of every code, which codes occur, how often."""
+    """A 16-bit row: one code a token, the score of every code, which codes occur, how often,
+    and the row as it was dumped."""
 
     codes: NDArray[np.uint16]
     table: FloatArray
     present: NDArray[np.intp]
     counts: NDArray[np.intp]
+    dumped: NDArray[Any]
 
 
 class Reading(NamedTuple):
@@ -64,7 +67,7 @@ def read_logits(row: Row) -> Reading:
     origin = (row.place, id(row.values))
     if codes is not None:
         table = sixteen_bit_table(row)
-        coded = _coded(codes, table)
+        coded = _coded(codes, table, row)
         if np.isfinite(table[coded.present]).all():
             return Reading(None, None, coded, (), origin)
         scores: NDArray[np.floating[Any]] = table.take(codes)
@@ -83,15 +86,16 @@ def read_logits(row: Row) -> Reading:
     return Reading(scores[kept], kept, None, (), origin)
 
 
-def _coded(codes: NDArray[np.uint16], table: FloatArray) -> Coded:
+def _coded(codes: NDArray[np.uint16], table: FloatArray, row: Row) -> Coded:
     """The codes of a row with -0.0 folded into 0.0, and how often each occurs."""
-    counts = np.bincount(codes, minlength=len(table))
+    counts = code_counts(codes)
     if counts[_MINUS_ZERO]:
         codes = np.where(codes == _MINUS_ZERO, np.uint16(0), codes)
         counts[0] += counts[_MINUS_ZERO]
         counts[_MINUS_ZERO] = 0
     present = np.flatnonzero(counts > 0)
-    return Coded(codes, table, present, counts[present])
+    dumped = row.values.array if isinstance(row.values, FloatValues) else codes
+    return Coded(codes, table, present, counts[present], dumped)
 
 
 def read_logprobs(row: Row, normalise: bool) -> Reading:

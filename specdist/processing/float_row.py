@@ -20,6 +20,7 @@ from specdist.exact.law import FloatLaw
 from specdist.model.row import Row
 from specdist.processing import float_cuts
 from specdist.processing.cut_remarks import tie_remark
+from specdist.processing.float_law import law_of
 from specdist.processing.float_levels import Levels
 from specdist.processing.float_reading import Coded, read_row
 from specdist.processing.float_weights import UNIT, FloatArray, exact_powers, softmax_weights
@@ -191,16 +192,22 @@ class FloatRow:
         return float_cuts.keep_relative(self, fraction, strict)
 
     def keep_within_deviations(self, count: Fraction) -> FloatRow:
-        return float_cuts.keep_within_deviations(self._as_logits(), count)
+        return self._kept_by(lambda row: float_cuts.keep_within_deviations(row, count))
 
     def keep_typical(self, mass: Fraction, boundary: str) -> FloatRow:
-        return float_cuts.keep_typical(self._as_logits(), mass, boundary)
+        return self._kept_by(lambda row: float_cuts.keep_typical(row, mass, boundary))
 
     def keep_at_least(self, probability: Fraction) -> FloatRow:
         return float_cuts.keep_at_least(self, probability)
 
     def keep_eta(self, epsilon: Fraction) -> FloatRow:
-        return float_cuts.keep_eta(self._as_logits(), epsilon)
+        return self._kept_by(lambda row: float_cuts.keep_eta(row, epsilon))
+
+    def _kept_by(self, cut: Callable[[FloatRow], FloatRow]) -> FloatRow:
+        """What a cut keeps that looks at logarithms; the weights stay what they are."""
+        found = cut(self._as_logits())
+        entries = np.searchsorted(self.tokens(), found.tokens())
+        return self.chosen(entries, "keeps no token", found.remarks[len(self.remarks) :])
 
     def chosen(
         self, entries: NDArray[np.intp], empty: str, remarks: tuple[Remark, ...] = ()
@@ -219,24 +226,7 @@ class FloatRow:
         )
 
     def law(self) -> FloatLaw:
-        """Weights over their exact sum; see `float_weights` for the bound."""
-        if self.coded is not None:
-            codes, scores, present, counts = self.coded
-            weights, bound = self.weighed(scores[present])
-            table = np.zeros(len(scores))
-            table[present] = weights
-            return FloatLaw(
-                self.size,
-                bound,
-                codes=codes,
-                table=table,
-                present=present,
-                counts=counts,
-                origin=self.origin,
-            )
-        kept = self.dense if self.dense is not None else self.scores()
-        weights, bound = self.weighed(kept)
-        return FloatLaw(self.size, bound, dense=weights, ids=self.ids, origin=self.origin)
+        return law_of(self)
 
     def _entry(self, token: int) -> int | None:
         """Index of a token among the kept ones."""

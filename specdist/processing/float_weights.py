@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specdist.errors import RowError, SettingsError
+from specdist.exact.float_sum import BLOCK
 from specdist.exact.float_terms import multiply_exactly
 from specdist.exact.rational_vector import rounded_up
 from specdist.model.row import FloatValues, NumberFormat, Row
@@ -109,8 +110,7 @@ def softmax_weights(
     """Weights ``exp((scores - largest) / temperature)`` and their relative bound.
 
     ``scores``: float64 or float32 [n], finite or -inf (weight 0), at most ``largest``.
-    Raises SettingsError
-    for a temperature outside [1e-290, 1e290].
+    Raises SettingsError for a temperature outside [1e-290, 1e290].
     """
     low, high = _TEMPERATURES
     if not low <= temperature <= high:
@@ -119,30 +119,29 @@ def softmax_weights(
             expected="0, or a number from 1e-290 to 1e290",
             advice="temperature 0 takes the most likely token",
         )
-    weights = np.subtract(scores, largest, dtype=np.float64)
-    if temperature != 1:
-        with np.errstate(over="ignore"):
-            weights /= float(temperature)
-    finite_depth = _depth(weights)
-    np.exp(weights, out=weights)
-    if finite_depth > 708.0:
+    weights = np.empty(len(scores))
+    divisor = float(temperature)
+    with np.errstate(over="ignore"):
+        for start in range(0, len(scores), BLOCK):
+            block = weights[start : start + BLOCK]
+            np.subtract(scores[start : start + BLOCK], largest, out=block, dtype=np.float64)
+            if divisor != 1.0:
+                block /= divisor
+            np.exp(block, out=block)
+    depth = _depth(scores, largest, float(temperature))
+    if depth > 708.0:
         possible = scores > -np.inf
         weights[possible & (weights < SMALLEST)] = SMALLEST
-    depth = Fraction(min(finite_depth, _DEEPEST))
-    bound = (4 * depth + 16) * UNIT
+    bound = (4 * Fraction(min(depth, _DEEPEST)) + 16) * UNIT
     if score_error:
         bound += Fraction(21, 10) * score_error / temperature
     return weights, rounded_up(bound + Fraction(1, 2**200))
 
 
-def _depth(arguments: FloatArray) -> float:
-    """Largest size of a finite (non-positive) argument."""
-    lowest = float(arguments.min())
-    if lowest == -np.inf:
-        finite = arguments[arguments > -np.inf]
-        lowest = float(finite.min()) if len(finite) else 0.0
-        return max(-lowest, _DEEPEST)
-    return -lowest
+def _depth(scores: NDArray[np.floating[Any]], largest: float, temperature: float) -> float:
+    """Largest size of an argument; that of a row with masked tokens need not be exact."""
+    lowest = float(scores.min())
+    return min((largest - lowest) / temperature, 2 * _DEEPEST)
 
 
 def exact_powers(weights: FloatArray, exponent: int) -> FloatArray | None:
