@@ -107,8 +107,8 @@ def sure_signs(first: LogScores, second: LogScores, ratio: Fraction, bound: Frac
     With scores s and t, maxima m and n and one temperature T the sign is that of
     ``(s - t) - k + T e`` with ``k = m - n - T ln(ratio)`` and ``|e| <= 1.01 bound``: the weights
     are within relative errors of their exponentials that add up to ``bound``, below 1/100. In
-    float32 ``D = fl(s - t)`` is off by ``2**-24 |D|``. If ``|D| <= 2 |k| + 1`` that is inside the margin
-    ``(4 |k| + 2) 2**-23`` around k, which has room for the rounding of k itself and of the
+    float32 ``D = fl(s - t)`` is off by ``2**-24 |D|``. If ``|D| <= 2 |k| + 1``, that is inside the
+    margin ``(4 |k| + 2) 2**-23`` around k, which has room for the rounding of k itself and of the
     threshold to float32; if ``|D|`` is larger, D is further from k than half its own size. So
     ``D > k + margin`` proves the sign +, ``D < k - margin`` the sign -.
     """

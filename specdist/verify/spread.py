@@ -20,7 +20,7 @@ from specdist.verify.step import verify_step
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-_BATCH_BYTES = 2 << 20
+_BATCH_BYTES = 8 << 20
 _ROW_OVERHEAD = 4_096
 _ALONE_SECONDS = 1.5
 
