@@ -169,8 +169,14 @@ def _rounded_sum(original: Any) -> Any:
 
 
 def _blunt_filter(original: Any) -> Any:
-    """Entries that float64 does not decide at once are called zero."""
-    return lambda terms, entry: Fraction(0)
+    """Entries that float arithmetic does not decide at once are called zero."""
+
+    def signs(size: int, terms: Any) -> Any:
+        from specdist.exact.float_atoms import compare_by_scores
+
+        return compare_by_scores(terms) or original(size, terms)
+
+    return signs
 
 
 def _first_forgotten(original: Any) -> Any:
@@ -182,6 +188,15 @@ def _first_forgotten(original: Any) -> Any:
         return found
 
     return signs
+
+
+def _guesses_not_mended(original: Any) -> Any:
+    """A sum over guessed tokens is taken although the guess was wrong somewhere."""
+
+    def sum_of(self: Any, atom: Any, chosen: Any) -> Any:
+        return self.guesses[atom][1] if atom in self.guesses else original(self, atom, chosen)
+
+    return sum_of
 
 
 MUTANTS = [
@@ -234,6 +249,11 @@ MUTANTS = [
     Mutant("float top-k keeps exactly k", f"{FLOAT_ROW}.keep_top", _exactly_k),
     Mutant("the float temperature is ignored", f"{FLOAT_ROW}.divide", _no_temperature),
     Mutant("rounded sums", "specdist.exact.float_atoms:Atom.exact_sum", _rounded_sum),
-    Mutant("a blunt sign filter", "specdist.exact.float_filter:_exact_entry", _blunt_filter),
-    Mutant("off by one", "specdist.exact.float_vector:exact_sign_sets", _first_forgotten),
+    Mutant("a blunt sign filter", "specdist.exact.float_vector:signs_of", _blunt_filter),
+    Mutant("off by one", "specdist.exact.float_vector:signs_of", _first_forgotten),
+    Mutant(
+        "guesses are not mended",
+        "specdist.exact.float_atoms:Space._from_guess",
+        _guesses_not_mended,
+    ),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,8 @@ class Atom:
     def largest(self, count: int) -> NDArray[np.intp]:
         """Entries that hold the ``count`` largest sizes among them, rising."""
         if self.codes is None or self.table is None or self.present is None or self.counts is None:
+            if self.log_scores is not None:
+                return entries_of_largest(self.log_scores.block(slice(None)), count)
             return entries_of_largest(np.abs(self.values), count)
         order = np.argsort(-self.table[self.present])
         last = int(np.searchsorted(np.cumsum(self.counts[order]), count))
@@ -164,7 +167,7 @@ class Space:
         return self.masks.setdefault(id(array), Mask(array))
 
 
-def entries_of_largest(sizes: FloatArray, count: int) -> NDArray[np.intp]:
+def entries_of_largest(sizes: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
     """Entries that hold the ``count`` largest of ``sizes`` among them, rising.
 
     The count-th largest of the maxima of short blocks is a lower bound of the count-th largest

@@ -1,21 +1,21 @@
 """Exact sums of float64 arrays, without a big integer per element.
 
 Method (error-free extraction, after Rump, Ogita and Oishi, "Accurate floating-point summation",
-SIAM J. Sci. Comput. 31, 2008, algorithm ExtractVector). Let ``|a_i| < 2**e``, let the
+SIAM J. Sci. Comput. 31, 2008, algorithm ExtractVector). Let ``|a_i| <= 2**e``, let the
 multiplicities ``m_i >= 0`` be integers with ``sum m_i <= 2**M``, ``M <= 40``, and
-``sigma = 2**(e + M)``. Then for ``q_i = fl(fl(sigma + a_i) - sigma)``
+``sigma = 2**(e + M)``, ``g = 2**(e + M - 53)``. Then for ``q_i = fl(fl(sigma + a_i) - sigma)``
 
-1. ``a_i - q_i`` is exact in float64 and ``|a_i - q_i| <= 2**(e + M - 52)``: adding to a power of
-   two rounds ``a_i`` to a multiple of the unit ``g = 2**(e + M - 53)`` of the binade below sigma
-   (of ``2 g`` above it), and what is cut off has bits of ``a_i`` only;
-2. every partial sum of ``m_i q_i``, in any order, is a multiple of ``g`` (each ``q_i`` is) and at
-   most ``2**M * 2**e = 2**53 g`` in size, hence a float64: plain float64 sums and BLAS dot products
-   of ``q`` with the multiplicities do not round, whatever their order.
+1. ``q_i`` is ``a_i`` rounded to a multiple of 2 g (of g where a_i < 0, below the power of two), so
+   ``|q_i| <= 2**e``, a multiple of g itself; ``a_i - q_i`` has bits of ``a_i`` only, is therefore
+   exact in float64, and is at most g = 2**(e + M - 53) in size;
+2. every partial sum of ``m_i q_i``, in any order, is a multiple of g and at most
+   ``2**M * 2**e = 2**53 g`` in size, hence a float64: plain float64 sums and BLAS dot products of q
+   with the multiplicities do not round, whatever their order.
 
-Repeating on ``a - q`` with ``e + M - 52`` in place of ``e`` gains ``52 - M`` bits a pass and ends
-when the rest is zero. Where ``g`` would lie below the subnormal unit ``2**-1074`` that unit takes
-its place and both statements hold a fortiori. The part sums of all blocks with one sigma add up
-without rounding for the same reason, and the few float64 numbers that remain are added as integers.
+Repeating on ``a - q`` with ``e + M - 53`` in place of e gains ``53 - M`` bits a pass and ends when
+the rest is zero. Where g would lie below the subnormal unit ``2**-1074`` that unit takes its place
+and both statements hold a fortiori. The part sums of all blocks with one sigma add up without
+rounding for the same reason, and the few float64 numbers that remain are added as integers.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from math import frexp, ldexp
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 8_192
-"""Elements a pass works on at a time: the buffers stay in the cache, and a BLAS dot product of this
-length starts no threads."""
+BLOCK = 16_384
+"""Elements a pass works on at a time: the buffers stay in the cache."""
+
+_DOT_LENGTH = 8_192
+"""A BLAS dot product of this length starts no threads."""
 
 _PASSES_BEFORE_LOOKING = 3
 _SUBNORMAL_EXPONENT = 1074
@@ -59,8 +61,9 @@ def exact_dots(
     largest = _largest(values) if largest is None else largest
     if largest == 0.0:
         return [Fraction(0)] * len(multiplicities)
-    log_count = max(len(values) if count is None else count, 2).bit_length()
-    sigmas = _sigmas(frexp(largest)[1], log_count)
+    log_count = max((len(values) if count is None else count) - 1, 1).bit_length()
+    mantissa, exponent = frexp(largest)
+    sigmas = _sigmas(exponent - (mantissa == 0.5), log_count)
     buffers = _Buffers(min(len(values), BLOCK))
     sums: list[list[float]] = [[] for _ in multiplicities]
     for start in range(0, len(values), BLOCK):
@@ -93,9 +96,9 @@ def _largest(values: FloatArray) -> float:
 def _sigmas(exponent: int, log_count: int) -> list[float]:
     """The sigmas of the passes, until nothing above the subnormal unit can be left."""
     sigmas = []
-    while exponent > -_SUBNORMAL_EXPONENT:
+    while exponent >= -_SUBNORMAL_EXPONENT:
         sigmas.append(ldexp(1.0, exponent + log_count))
-        exponent += log_count - 52
+        exponent += log_count - 53
     return sigmas
 
 
@@ -121,7 +124,14 @@ def _add_block(
         for part_sums, weight in zip(sums, weights, strict=True):
             if number == len(part_sums):
                 part_sums.append(0.0)
-            part_sums[number] += float(part.sum() if weight is None else part @ weight)
+            part_sums[number] += _dot(part, weight)
+
+
+def _dot(part: FloatArray, weight: FloatArray | None) -> float:
+    if weight is None:
+        return float(part.sum())
+    half = _DOT_LENGTH
+    return float(part[:half] @ weight[:half]) + float(part[half:] @ weight[half:])
 
 
 def _scaled_integer(value: float) -> int:
