@@ -18,6 +18,7 @@ import pytest
 from specdist.model.row import FloatValues, Kind, NumberFormat, Row, Stage
 from specdist.processing import RowContext, apply_recipe, parse_recipe
 from tests import oracle
+from tests.battery import overlap
 from tests.cli import SAMPLES, run
 
 SIZE = 48
@@ -196,3 +197,74 @@ def test_roles_on_float_rows(tmp_path: Path) -> None:
         assert Fraction(position["acceptance_rate"]["exact"]) == expected.acceptance
         different += position["verdict"] == "different"
     assert different >= 5
+
+
+def whole_weights(name: str, stored: np.ndarray, recipe: str) -> np.ndarray:
+    """The package's weights of a row over the whole vocabulary."""
+    row = Row(FloatValues(stored), Kind.LOGITS, Stage.RAW, NumberFormat(name), "row")
+    found = apply_recipe(parse_recipe(recipe), row, RowContext()).law
+    weights = np.zeros(found.size)
+    weights[slice(None) if found.ids is None else found.ids] = found.weights
+    return weights
+
+
+@pytest.mark.parametrize("recipe", ["temperature:4/5", "temperature:4/5,top-p:0.95", "top-k:50"])
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16"])
+def test_whole_rows_of_real_captures(name: str, recipe: str, tmp_path: Path) -> None:
+    """4,096 tokens, drafted with top-p and tested without: acceptance and distance exactly."""
+    target = STORED[name](np.load(SAMPLES / "captures" / "target.npy")[[0, 1, 5, 6]])
+    draft = STORED[name](np.load(SAMPLES / "captures" / "draft.npy")[[0, 1, 4, 5]])
+    np.save(tmp_path / "target.npy", target)
+    np.save(tmp_path / "draft.npy", draft)
+    narrow = f"{recipe},top-p:4/5"
+    sides = ("--target", tmp_path / "target.npy", "--draft", tmp_path / "draft.npy")
+    options = ("--kind", "logits", "--numbers", name, "--recipe", recipe, "--exact", "--workers=1")
+    honest, broken = (
+        run("check", *sides, *options, "--format", "json", *more).json()["steps"]
+        for more in ((), ("--role", f"drafted_from={narrow}"))
+    )
+    for i in range(4):
+        goal, tested = (whole_weights(name, side[i], recipe) for side in (target, draft))
+        position = honest[i]["positions"][0]
+        assert position["verdict"] == "equal"
+        assert Fraction(position["acceptance_rate"]["exact"]) == overlap(goal, tested)
+        position = broken[i]["positions"][0]
+        drafted = whole_weights(name, draft[i], narrow)
+        acceptance, distance = drafted_elsewhere(goal, tested, drafted)
+        assert Fraction(position["acceptance_rate"]["exact"]) == acceptance
+        assert Fraction(position["total_variation"]["exact"]) == distance
+        assert position["verdict"] == "different"
+
+
+def drafted_elsewhere(
+    target: np.ndarray, tested: np.ndarray, drafted: np.ndarray
+) -> tuple[Fraction, Fraction]:
+    """Acceptance rate and total variation where ``drafted`` is ``tested`` on fewer tokens.
+
+    There a(x) = min(1, target/tested) and drafted(x) = tested(x) / K on the kept tokens, so the
+    accepted mass is min(target, tested) / K there; the residual is that of target and tested.
+    """
+    goal, test, draft = map(fractions_of, (target, tested, drafted))
+    kept = [y for y, value in enumerate(draft) if value]
+    share = sum(test[y] for y in kept)
+    assert all(draft[y] == test[y] / share for y in kept)
+    accepted = {y: min(goal[y], test[y]) / share for y in kept}
+    acceptance = exact_sum(list(accepted.values()))
+    above = [max(p - q, Fraction(0)) for p, q in zip(goal, test, strict=True)]
+    scale = (1 - acceptance) / exact_sum(above)
+    output = [accepted.get(y, Fraction(0)) + scale * rest for y, rest in enumerate(above)]
+    excess = [max(out - p, Fraction(0)) for out, p in zip(output, goal, strict=True)]
+    return acceptance, exact_sum(excess)
+
+
+def fractions_of(weights: np.ndarray) -> list[Fraction]:
+    values = [Fraction(weight) for weight in weights.tolist()]
+    total = exact_sum(values)
+    return [value / total for value in values]
+
+
+def exact_sum(values: list[Fraction]) -> Fraction:
+    """Pairwise, so that the denominators grow late."""
+    while len(values) > 1:
+        values = [sum(values[i : i + 2], Fraction(0)) for i in range(0, len(values), 2)]
+    return values[0]
