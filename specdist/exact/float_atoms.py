@@ -53,6 +53,12 @@ class Atom:
             raise ValueError("an atom needs dense values, or codes with their table")
         return self.table.take(self.codes[entries])
 
+    def at(self, entries: NDArray[np.intp]) -> FloatArray:
+        """The values of some entries."""
+        if self.codes is not None and self.table is not None:
+            return self.table[self.codes[entries]]
+        return self.values[entries]
+
     def entry(self, index: int) -> float:
         """One value."""
         if self.codes is not None and self.table is not None:

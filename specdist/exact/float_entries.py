@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from specdist.exact.float_atoms import Atom, Terms
+from specdist.exact.float_atoms import Atom, Mask, Terms
 
 _ZERO = Fraction(0)
 
@@ -19,17 +19,25 @@ Parts = tuple[tuple[Fraction, float], ...]
 
 def entry_parts(terms: Terms, entries: Sequence[int | None]) -> list[Parts]:
     """``sum_k c_k a_k(x) [x in M_k]`` for some entries x as its summands; none for None."""
+    index = np.array([0 if entry is None else entry for entry in entries], dtype=np.intp)
+    numbers = {atom: atom.at(index).tolist() for atom, _ in terms}
+    columns = [_membership(masks, index) for _, masks in terms]
     known: dict[tuple[bool, ...], list[tuple[Atom, Fraction]]] = {}
     found: list[Parts] = []
-    for entry in entries:
-        if entry is None:
-            found.append(())
-            continue
-        pattern = tuple(all(bool(mask.array[entry]) for mask in masks) for _, masks in terms)
+    for place, entry in enumerate(entries):
+        pattern = tuple([column[place] for column in columns])
         if pattern not in known:
             known[pattern] = _factors(terms, pattern)
-        found.append(tuple((factor, atom.entry(entry)) for atom, factor in known[pattern]))
+        parts = [(factor, numbers[atom][place]) for atom, factor in known[pattern]]
+        found.append(() if entry is None else tuple(parts))
     return found
+
+
+def _membership(masks: frozenset[Mask], index: NDArray[np.intp]) -> list[bool]:
+    inside = np.ones(len(index), dtype=np.bool_)
+    for mask in masks:
+        inside &= mask.array[index]
+    return inside.tolist()
 
 
 def worked_out(parts: Parts) -> Fraction:

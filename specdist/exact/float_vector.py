@@ -81,7 +81,7 @@ class FloatVector:
         return not self.terms or (not self.error and self.is_zero())
 
     def same_as(self, other: FloatVector) -> bool:
-        return self.terms == other.terms and self.error == other.error
+        return self is other or (self.terms == other.terms and self.error == other.error)
 
     def largest(self, count: int) -> list[int]:
         if count <= 0:
@@ -118,7 +118,7 @@ class FloatVector:
     def accepted_from(
         self, target: FloatVector, tested: FloatVector, zero_draft: str
     ) -> FloatVector:
-        if self.terms == tested.terms:
+        if self is tested or self.terms == tested.terms:
             return self.minimum(target)
         drafted_atom, drafted_scale = self._single()
         tested_atom, tested_scale = tested._single()
@@ -170,7 +170,7 @@ class FloatVector:
         return vector, quotient.lost
 
     def drafted_outside(self, other: FloatVector) -> list[int]:
-        if self.terms == other.terms:
+        if self is other or self.terms == other.terms:
             return []
         outside = (self._single()[0].values > 0) & ~(other._single()[0].values > 0)
         entries = np.flatnonzero(outside)[:16]

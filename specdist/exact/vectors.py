@@ -119,12 +119,13 @@ def _float_vectors(laws: Mapping[Name, FloatLaw]) -> dict[Name, ExactVector]:
     dense = [atom for atom in atoms.values() if atom.codes is None]
     if len(dense) == 2 and space.size >= FORESEEN_FROM:
         space.foresee(dense[0], dense[1])
-    vectors: dict[Name, ExactVector] = {}
+    vectors: dict[Hashable, ExactVector] = {}
     for name, law in laws.items():
-        whole = (atoms[keys[name]], frozenset[Mask]())
-        terms = {whole: 1 / space.sum(whole)}
-        vectors[name] = FloatVector(space, terms, relative_to_absolute(law.bound))
-    return vectors
+        if keys[name] not in vectors:
+            whole = (atoms[keys[name]], frozenset[Mask]())
+            terms = {whole: 1 / space.sum(whole)}
+            vectors[keys[name]] = FloatVector(space, terms, relative_to_absolute(law.bound))
+    return {name: vectors[keys[name]] for name in laws}
 
 
 def _atom(law: FloatLaw, ids: NDArray[np.intp] | None) -> Atom:

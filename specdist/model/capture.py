@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from specdist.model.finding import Finding
-from specdist.model.options import ProcessingOptions
+from specdist.model.options import NO_OPTIONS, ProcessingOptions
 from specdist.model.role import Role
 from specdist.model.row import Row
 
@@ -52,7 +52,7 @@ class Step:
     context: tuple[int, ...] | None = None
     prompt_length: int | None = None
     draft_tokens: tuple[int, ...] | None = None
-    options: ProcessingOptions = field(default_factory=ProcessingOptions)
+    options: ProcessingOptions = NO_OPTIONS
     vocab: Vocab | None = None
     findings: tuple[Finding, ...] = ()
 

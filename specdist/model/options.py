@@ -23,3 +23,6 @@ class ProcessingOptions:
     draft_recipe: str | None = None
     roles: Mapping[Role, str] = field(default_factory=dict)
     rule: str | None = None
+
+
+NO_OPTIONS = ProcessingOptions()

@@ -62,7 +62,7 @@ def check_position(
         verdict=_judged(comparison, found, settings),
         vocab_size=size,
         acceptance_rate=probability(accepted.total(), accepted.error),
-        reference_acceptance_rate=_honest_acceptance(laws),
+        reference_acceptance_rate=_honest_acceptance(laws, accepted),
         rejected_mass=probability(outcomes.rejected, accepted.error),
         recovered_mass=probability(outcomes.recovered.total(), outcomes.recovered.error),
         total_variation=probability(comparison.total_variation, variation_bound),
@@ -126,10 +126,13 @@ def _judged(comparison: Comparison, found: PositionLaws, settings: CheckSettings
     return verdict
 
 
-def _honest_acceptance(laws: RoleLaws) -> Figure:
+def _honest_acceptance(laws: RoleLaws, accepted: ExactVector) -> Figure:
     """Acceptance with every role repaired: the reference throughout, tested as drafted."""
     reference, drafted = laws[Role.REFERENCE], laws[Role.DRAFTED_FROM]
-    if Role.ACCEPT_DRAFT in laws.one_hot:
+    one_hot = Role.ACCEPT_DRAFT in laws.one_hot
+    if laws[Role.ACCEPT_TARGET] is reference and (one_hot or laws[Role.ACCEPT_DRAFT] is drafted):
+        honest = accepted
+    elif one_hot:
         honest = drafted.product(reference)
     else:
         honest = drafted.minimum(reference)

@@ -15,7 +15,7 @@ from specdist.model.capture import Step
 from specdist.model.report import StepResult
 from specdist.model.row import FloatValues, Row
 from specdist.model.settings import CheckSettings
-from specdist.verify.step import verify_step
+from specdist.verify.step import Recipes, verify_step
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -34,13 +34,14 @@ def verify_all(
     """Results of all steps, in order. With one worker, or while the run is short, in this
     process; else in ``executor`` (default: a process pool of that many workers)."""
     remaining = iter(steps)
+    known = Recipes(settings)
     if workers <= 1 and executor is None:
-        yield from (verify_step(step, settings) for step in remaining)
+        yield from (verify_step(step, settings, known) for step in remaining)
         return
     if executor is None:
         started = monotonic()
         for step in remaining:
-            yield verify_step(step, settings)
+            yield verify_step(step, settings, known)
             if monotonic() - started > _ALONE_SECONDS:
                 break
         else:
@@ -56,7 +57,8 @@ def verify_all(
 
 def verify_batch(steps: tuple[Step, ...], settings: CheckSettings) -> list[StepResult]:
     """What one task of the executor does."""
-    return [verify_step(step, settings) for step in steps]
+    known = Recipes(settings)
+    return [verify_step(step, settings, known) for step in steps]
 
 
 def _windowed(

@@ -8,6 +8,7 @@ from specdist.errors import SettingsError
 from specdist.model.capture import Position, Step
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
+from specdist.model.options import ProcessingOptions
 from specdist.model.report import BonusResult, PositionResult, StepResult
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
@@ -26,12 +27,27 @@ _WORST_FIRST = (
 )
 
 
-def verify_step(step: Step, settings: CheckSettings) -> StepResult:
+class Recipes:
+    """The recipes of steps; steps that share their options share them too."""
+
+    def __init__(self, settings: CheckSettings) -> None:
+        self._settings = settings
+        self._last: tuple[ProcessingOptions, StepRecipes] | None = None
+
+    def of(self, step: Step) -> StepRecipes:
+        if self._last is None or self._last[0] is not step.options:
+            layers = (self._settings.defaults, step.options, self._settings.overrides)
+            self._last = (step.options, resolve_recipes(layers))
+        return self._last[1]
+
+
+def verify_step(step: Step, settings: CheckSettings, known: Recipes | None = None) -> StepResult:
     """Every position of a step and its bonus row, as one result.
 
-    Raises SpecdistError for rows that hold no distribution and for settings that do not fit.
+    ``known`` carries recipes over from step to step. Raises SpecdistError for rows that hold no
+    distribution and for settings that do not fit.
     """
-    recipes = resolve_recipes((settings.defaults, step.options, settings.overrides))
+    recipes = (known or Recipes(settings)).of(step)
     rule = rule_named(recipes.rule)
     results: list[PositionResult] = []
     findings: list[Finding] = list(step.findings)
