@@ -59,7 +59,7 @@ def check_position(
     variation_bound = min(comparison.bound, Fraction(1))
     result = PositionResult(
         index=index,
-        verdict=_judged(comparison, found, settings),
+        verdict=_judged(comparison, settings),
         vocab_size=size,
         acceptance_rate=probability(accepted.total(), accepted.error),
         reference_acceptance_rate=_honest_acceptance(laws, accepted),
@@ -81,7 +81,7 @@ def check_bonus(found: PositionLaws, settings: CheckSettings, vocab: Vocab | Non
     size = found.laws[Role.REFERENCE].size
     tokens = listed_tokens(comparison, reference, size, settings.show)
     return BonusResult(
-        verdict=_judged(comparison, found, settings),
+        verdict=_judged(comparison, settings),
         vocab_size=size,
         total_variation=probability(comparison.total_variation, comparison.bound),
         tokens=bonus_tokens(tokens, reference, comparison, vocab),
@@ -113,13 +113,11 @@ def _refuse_drafted_outside(laws: RoleLaws, place: str) -> None:
         )
 
 
-def _judged(comparison: Comparison, found: PositionLaws, settings: CheckSettings) -> Verdict:
-    """The verdict after what the run declared: a tolerance, and cuts nobody can place."""
+def _judged(comparison: Comparison, settings: CheckSettings) -> Verdict:
+    """The verdict under the tolerance that the run declared."""
     verdict = comparison.verdict
     if verdict is not Verdict.DIFFERENT:
         return verdict
-    if any(noted.remark.ident == "undecided-precision" for noted in found.noted):
-        return Verdict.UNDECIDED
     largest = comparison.total_variation + comparison.bound
     if settings.max_tv is not None and not comparison.unassigned and largest <= settings.max_tv:
         return Verdict.WITHIN_TOLERANCE

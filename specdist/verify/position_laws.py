@@ -13,7 +13,7 @@ from specdist.model.recipe import Recipe
 from specdist.model.report import RoleUse
 from specdist.model.role import DRAFT_ROLES, ONE_HOT_ROLES, TARGET_ROLES, Role
 from specdist.model.row import PointMass, Row
-from specdist.processing import Processed, RowContext, StepRecipes, apply_recipe, role_recipe
+from specdist.processing import Processed, RowContext, apply_recipe, role_recipe
 from specdist.processing.working_row import Remark
 
 _ONE_HOT = "one-hot"
@@ -78,30 +78,48 @@ class RowShelf:
 def position_laws(
     target: Row,
     draft: Row | None,
-    recipes: StepRecipes,
-    own: Mapping[Role, str | Row],
-    overridden: Mapping[Role, str],
+    recipes: Mapping[Role, Recipe],
+    rows: Mapping[Role, Row],
     context: RowContext,
 ) -> PositionLaws:
-    """Laws of the roles of one position. ``own``: the capture's role entries for this position;
-    ``overridden``: those given on the command line, which win. ``draft`` is None for a bonus row,
-    which has only the reference and `bonus_from`."""
+    """Laws of the roles of one position. ``rows`` holds the roles that a capture fills with a row
+    of their own, taken as it is. ``draft`` is None for a bonus row, which has only the reference
+    and `bonus_from`."""
     shelf = RowShelf(context)
     laws: dict[Role, Law] = {}
     one_hot: set[Role] = set()
     uses: list[RoleUse] = []
     noted: dict[Noted, None] = {}
     for role, side, row in _filled_roles(target, draft):
-        source, recipe, written = _filling(role, row, recipes, own, overridden)
+        own = rows.get(role)
+        recipe = recipes[role] if own is None else Recipe()
         if recipe.one_hot:
             one_hot.add(role)
             uses.append(RoleUse(role.value, side, _ONE_HOT, 1))
             continue
-        processed = shelf.processed(source, recipe)
+        processed = shelf.processed(row if own is None else own, recipe)
         laws[role] = processed.law
+        written = str(recipe) if own is None else "row"
         uses.append(RoleUse(role.value, side, written, processed.law.support))
         noted |= dict.fromkeys(Noted(side, remark) for remark in processed.remarks)
     return PositionLaws(laws, frozenset(one_hot), tuple(uses), tuple(noted))
+
+
+def role_fillings(
+    entries: Mapping[Role, str | Row], recipes: Mapping[Role, Recipe], fixed: Mapping[Role, str]
+) -> tuple[dict[Role, Recipe], dict[Role, Row]]:
+    """Recipes and rows of the roles when a position has ``entries`` of its own; the roles in
+    ``fixed`` were given on the command line, which wins."""
+    chosen = dict(recipes)
+    rows = {}
+    for role, entry in entries.items():
+        if role in fixed:
+            continue
+        if isinstance(entry, Row):
+            rows[role] = entry
+        else:
+            chosen[role] = role_recipe(role.value, entry)
+    return chosen, rows
 
 
 def _filled_roles(target: Row, draft: Row | None) -> list[tuple[Role, str, Row]]:
@@ -109,18 +127,3 @@ def _filled_roles(target: Row, draft: Row | None) -> list[tuple[Role, str, Row]]
         return [(role, "target", target) for role in (Role.REFERENCE, Role.BONUS_FROM)]
     filled = [(role, "target", target) for role in TARGET_ROLES if role is not Role.BONUS_FROM]
     return filled + [(role, "draft", draft) for role in DRAFT_ROLES]
-
-
-def _filling(
-    role: Role,
-    row: Row,
-    recipes: StepRecipes,
-    own: Mapping[Role, str | Row],
-    overridden: Mapping[Role, str],
-) -> tuple[Row, Recipe, str]:
-    """Row, recipe and written form of what fills a role."""
-    entry = None if role in overridden else own.get(role)
-    if isinstance(entry, Row):
-        return entry, Recipe(), "row"
-    recipe = recipes.recipes[role] if entry is None else role_recipe(role.value, entry)
-    return row, recipe, str(recipe)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from specdist.errors import SettingsError
+from specdist.errors import RowError
 from specdist.model.capture import Position, Step
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
 from specdist.model.options import ProcessingOptions
+from specdist.model.recipe import Recipe
 from specdist.model.report import BonusResult, PositionResult, StepResult
+from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.processing import RowContext, StepRecipes, TokenHistory, resolve_recipes
-from specdist.rules.registry import rule_named
+from specdist.rules.registry import Rule, rule_named
 from specdist.verify import mismatch
+from specdist.verify.close_cuts import has_close_cut, holds_on_every_side
 from specdist.verify.closed_form import with_closed_forms
 from specdist.verify.position import Checked, check_bonus, check_position
-from specdist.verify.position_laws import PositionLaws, position_laws
+from specdist.verify.position_laws import PositionLaws, position_laws, role_fillings
 
+_ACCUSING = (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE)
 _WORST_FIRST = (
     Verdict.DIFFERENT,
     Verdict.UNDECIDED,
@@ -52,14 +57,9 @@ def verify_step(step: Step, settings: CheckSettings, known: Recipes | None = Non
     results: list[PositionResult] = []
     findings: list[Finding] = list(step.findings)
     for position in step.positions:
-        found = _laws_of(step, position, recipes, settings)
-        checked = check_position(
-            position.index, found, rule, settings, step.vocab, position.target.place
-        )
-        checked = with_closed_forms(checked, found, settings)
-        results.append(checked.result)
-        findings += mismatch.remarks(found, position.index)
-        findings += _findings(step, position, checked, found, recipes, settings)
+        result, more = _position(step, position, recipes, rule, settings)
+        results.append(result)
+        findings += more
     bonus = None
     if step.bonus is not None:
         bonus, more = _bonus(step, recipes, settings)
@@ -85,23 +85,37 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict.NOTHING_CHECKED
 
 
-def _laws_of(
-    step: Step, position: Position, recipes: StepRecipes, settings: CheckSettings
-) -> PositionLaws:
+def _position(
+    step: Step, position: Position, recipes: StepRecipes, rule: Rule, settings: CheckSettings
+) -> tuple[PositionResult, list[Finding]]:
     if position.target.size != position.draft.size:
-        raise SettingsError(
+        raise RowError(
             f"target row has {position.target.size} tokens, draft row {position.draft.size}",
             place=position.draft.place,
             expected="rows over one vocabulary",
         )
-    return position_laws(
-        position.target,
-        position.draft,
-        recipes,
-        position.roles,
-        settings.overrides.roles,
-        _context(step, position.index, settings),
-    )
+    context = _context(step, position.index, settings)
+    fixed = settings.overrides.roles
+    by_role, rows = role_fillings(position.roles, recipes.recipes, fixed)
+
+    def laws_with(chosen: Mapping[Role, Recipe]) -> PositionLaws:
+        return position_laws(position.target, position.draft, chosen, rows, context)
+
+    def checked_with(found: PositionLaws) -> Checked:
+        place = position.target.place
+        return check_position(position.index, found, rule, settings, step.vocab, place)
+
+    found = laws_with(by_role)
+    checked = with_closed_forms(checked_with(found), found, settings)
+    if has_close_cut(found) and checked.result.verdict in _ACCUSING:
+        survives = holds_on_every_side(
+            by_role, lambda moved: checked_with(laws_with(moved)).result.verdict in _ACCUSING
+        )
+        if not survives:
+            undecided = replace(checked.result, verdict=Verdict.UNDECIDED)
+            checked = checked._replace(result=undecided)
+    notes = mismatch.remarks(found, position.index)
+    return checked.result, notes + _findings(step, position, checked, found, settings)
 
 
 def _context(step: Step, index: int, settings: CheckSettings) -> RowContext:
@@ -124,8 +138,11 @@ def _bonus(
     if step.bonus is None:
         raise ValueError("the step has no bonus row")
     context = _context(step, len(step.positions), settings)
-    found = position_laws(step.bonus, None, recipes, {}, settings.overrides.roles, context)
+
+    found = position_laws(step.bonus, None, recipes.recipes, {}, context)
     bonus = check_bonus(found, settings, step.vocab)
+    if has_close_cut(found) and bonus.verdict in _ACCUSING:
+        bonus = replace(bonus, verdict=Verdict.UNDECIDED)
     findings = mismatch.remarks(found, mismatch.BONUS)
     if bonus.verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
         findings.append(mismatch.bonus_finding(bonus, step))
@@ -139,7 +156,6 @@ def _findings(
     position: Position,
     checked: Checked,
     found: PositionLaws,
-    recipes: StepRecipes,
     settings: CheckSettings,
 ) -> list[Finding]:
     verdict = checked.result.verdict
