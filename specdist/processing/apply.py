@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from math import isfinite
 
 from specdist.errors import RowError, SettingsError
 from specdist.exact.law import RationalLaw
 from specdist.model.recipe import Recipe, RecipeStep
-from specdist.model.row import FloatValues, PointMass, Row, Stage
+from specdist.model.row import (
+    FloatValues,
+    Kind,
+    NumberFormat,
+    PointMass,
+    RationalValues,
+    Row,
+    Stage,
+)
 from specdist.processing.context import Processed, RowContext
-from specdist.processing.processor import Processor
+from specdist.processing.processor import Processor, number
 from specdist.processing.rational_row import RationalRow
 from specdist.processing.registry import processor_named
+from specdist.processing.row_sum import PRECISION
 from specdist.processing.working_row import WorkingRow
 
 _RATIONAL_POINT_MASS = 1_024
 """Above this size a point mass is kept sparse instead of as one fraction per token."""
+
+_RATIONAL_POWERS = 8_192
+"""Up to this size a dumped probability row becomes fractions where its powers need them; larger
+rows take float64 weights with their bound."""
 
 
 def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
@@ -27,7 +42,7 @@ def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
     """
     if recipe.one_hot:
         return Processed(_point_mass(row, context))
-    working = _working_row(row, context.normalise)
+    working = _working_row(row, recipe, context.normalise)
     for step in recipe.steps:
         processor = processor_named(step.name)
         if processor.is_neutral(step):
@@ -37,14 +52,39 @@ def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
     return Processed(working.law(), working.remarks)
 
 
-def _working_row(row: Row, normalise: bool) -> WorkingRow:
-    if isinstance(row.values, FloatValues) or (
-        isinstance(row.values, PointMass) and row.size > _RATIONAL_POINT_MASS
-    ):
-        from specdist.processing.float_row import FloatRow
+def _working_row(row: Row, recipe: Recipe, normalise: bool) -> WorkingRow:
+    values = row.values
+    if isinstance(values, FloatValues):
+        if row.size <= _RATIONAL_POWERS and _has_long_powers(row, recipe):
+            exact = _as_rational(row)
+            if exact is not None:
+                return RationalRow.of(exact, normalise)
+    elif not isinstance(values, PointMass) or row.size <= _RATIONAL_POINT_MASS:
+        return RationalRow.of(row, normalise)
+    from specdist.processing.float_row import FloatRow
 
-        return FloatRow.of(row, normalise)
-    return RationalRow.of(row, normalise)
+    return FloatRow.of(row, normalise)
+
+
+def _has_long_powers(row: Row, recipe: Recipe) -> bool:
+    """Whether a temperature 1/n takes powers of probabilities that float64 does not hold."""
+    if row.kind is not Kind.PROBABILITIES:
+        return False
+    power = Fraction(1)
+    for step in recipe.steps:
+        if step.name == "temperature" and (value := number(step)) and value.numerator == 1:
+            power /= value
+    return power > 1 and power * PRECISION[row.numbers] > PRECISION[NumberFormat.FLOAT64]
+
+
+def _as_rational(row: Row) -> Row | None:
+    """The row as fractions; None for one that is not finite, which the float row refuses."""
+    from specdist.processing.float_weights import float64_values
+
+    numbers = float64_values(row).tolist()
+    if not all(map(isfinite, numbers)):
+        return None
+    return replace(row, values=RationalValues(tuple(map(Fraction, numbers))))
 
 
 def _applied(

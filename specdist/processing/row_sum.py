@@ -44,6 +44,16 @@ ROUNDING = {
 }
 
 
+PRECISION = {
+    NumberFormat.FLOAT16: 11,
+    NumberFormat.BFLOAT16: 8,
+    NumberFormat.FLOAT32: 24,
+    NumberFormat.FLOAT64: 53,
+    NumberFormat.DECIMAL: 53,
+}
+"""Significant bits of each format; a float array said to hold decimals holds float64 values."""
+
+
 def sum_allowance(numbers: NumberFormat, size: int, total: Fraction) -> Fraction:
     """The largest ``|total - 1|`` that rounding explains; 0 for decimals (module docstring)."""
     if numbers is NumberFormat.DECIMAL:

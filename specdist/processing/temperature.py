@@ -22,7 +22,8 @@ tie rule    at T = 0 the lowest id among the most likely tokens; the tie is
 empty row   cannot happen: temperature drops nothing above T = 0.
 
 Probabilities with T = 1/n are exact powers, as long as every power stays
-within 32,768 bits. Every other temperature, and every row of logits, gives
+within 32,768 bits (and, for dumped rows, the vocabulary within 8,192
+tokens or the power within float64). Every other temperature, and every row of logits, gives
 weights exp((z - max z) / T) rounded to float64, recorded with a bound. A
 finite logit whose weight underflows keeps the weight 2^-1074: it stays
 possible.
