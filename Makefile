@@ -61,7 +61,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST)
+	$(BIN)/python -m pytest -n auto $(PYTEST)
 
 test-engines: $(VENV)/.installed-engines
 	$(BIN)/python -m pytest tests/engines $(PYTEST)

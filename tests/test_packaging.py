@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,8 +15,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli import ROOT, SAMPLES, scrubbed
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
 
 
 def _call(*command: object, cwd: Path, codes: tuple[int, ...] = (0,)) -> str:
@@ -34,25 +33,32 @@ def _call(*command: object, cwd: Path, codes: tuple[int, ...] = (0,)) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    _call(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
-    (built,) = folder.glob("*.whl")
-    assert list(folder.glob("specdist_verifier-*.tar.gz"))
-    return built
+@pytest.mark.slow
+def test_the_wheel_is_complete_and_works_elsewhere(tmp_path: Path) -> None:
+    """One test, so that parallel workers do not each build and install."""
+    wheel = build(tmp_path)
+    holds_everything(wheel)
+    bin_folder = install(wheel, tmp_path / "elsewhere")
+    hand_written_rows_run(bin_folder / "specdist", tmp_path)
+    float_rows_run(bin_folder / "specdist", tmp_path)
+    pages_and_schemas_are_found(bin_folder / "specdist", tmp_path)
+    types_are_found(bin_folder / "python", tmp_path)
 
 
-@pytest.fixture(scope="module")
-def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("elsewhere")
-    venv.create(folder / "venv", with_pip=True)
-    python = folder / "venv" / "bin" / "python"
-    _call(python, "-m", "pip", "install", "--quiet", wheel, cwd=folder)
-    return folder
+def build(folder: Path) -> Path:
+    """The wheel, built through the source archive from a copy of the project."""
+    project = folder / "project"
+    project.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, project)
+    shutil.copytree(ROOT / "specdist", project / "specdist")
+    _call(sys.executable, "-m", "build", "--outdir", folder / "dist", project, cwd=folder)
+    assert list((folder / "dist").glob("specdist_verifier-*.tar.gz"))
+    (wheel,) = (folder / "dist").glob("specdist_verifier-*.whl")
+    return wheel
 
 
-def test_the_wheel_holds_everything(wheel: Path) -> None:
+def holds_everything(wheel: Path) -> None:
     assert wheel.name.startswith("specdist_verifier-")
     held = set(zipfile.ZipFile(wheel).namelist())
     wanted = {
@@ -70,6 +76,13 @@ def test_the_wheel_holds_everything(wheel: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in held)
 
 
+def install(wheel: Path, folder: Path) -> Path:
+    """An empty environment with the wheel in it; its folder of programs."""
+    venv.create(folder, with_pip=True)
+    _call(folder / "bin" / "python", "-m", "pip", "install", "--quiet", wheel, cwd=folder)
+    return folder / "bin"
+
+
 def test_it_needs_four_libraries_and_nothing_else() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = {item.split(">")[0].split("=")[0] for item in project["dependencies"]}
@@ -78,49 +91,45 @@ def test_it_needs_four_libraries_and_nothing_else() -> None:
     assert project["requires-python"] == ">=3.11"
 
 
-def test_the_command_runs_elsewhere(environment: Path) -> None:
-    binary = environment / "venv" / "bin" / "specdist"
-    version = _call(binary, "--version", cwd=environment)
+def hand_written_rows_run(binary: Path, folder: Path) -> None:
+    version = _call(binary, "--version", cwd=folder)
     assert version.split()[0] == "specdist"
     assert version.split()[1][0].isdigit()
-    out = _call(binary, "check", SAMPLES / "three_tokens.json", "--format", "json", cwd=environment)
+    out = _call(binary, "check", SAMPLES / "three_tokens.json", "--format", "json", cwd=folder)
     report = json.loads(out)
     assert report["verdict"] == "equal"
     assert report["summary"]["acceptance_rate"]["exact"] == "7/10"
     assert report["specdist"] == version.split()[1]
 
 
-def test_float_rows_run_elsewhere(environment: Path) -> None:
-    binary = environment / "venv" / "bin" / "specdist"
+def float_rows_run(binary: Path, folder: Path) -> None:
     captures = SAMPLES / "captures"
     options = ("--draft-lengths", "4x2", "--kind", "logits", "-T", "0.8", "--top-p", "0.95")
     archive = captures / "bfloat16.safetensors"
     sides = ("--target", f"{archive}::target", "--draft", f"{archive}::draft")
-    out = _call(binary, "check", *sides, *options, "--format", "json", cwd=environment)
+    out = _call(binary, "check", *sides, *options, "--format", "json", cwd=folder)
     assert json.loads(out)["verdict"] == "equal"
 
 
-def test_pages_and_schemas_are_found_elsewhere(environment: Path) -> None:
-    binary = environment / "venv" / "bin" / "specdist"
-    page = _call(binary, "explain", "drafted-mismatch", cwd=environment)
+def pages_and_schemas_are_found(binary: Path, folder: Path) -> None:
+    page = _call(binary, "explain", "drafted-mismatch", cwd=folder)
     assert "drafted-mismatch" in page
     for name in ("report", "capture"):
-        schema = json.loads(_call(binary, "config", "--schema", name, cwd=environment))
+        schema = json.loads(_call(binary, "config", "--schema", name, cwd=folder))
         assert schema["$schema"]
 
 
-def test_the_types_are_found_elsewhere(environment: Path, tmp_path: Path) -> None:
+def types_are_found(python: Path, folder: Path) -> None:
     """A user's mypy sees the annotations (py.typed) and accepts the documented call."""
-    user = tmp_path / "user.py"
+    user = folder / "user.py"
     user.write_text(
         "import specdist\n"
         "report = specdist.check(['1/2', '3/10', '1/5'], ['1/5', '1/2', '3/10'])\n"
         "reveal_type(report)\n",
         encoding="utf-8",
     )
-    python = environment / "venv" / "bin" / "python"
     out = _call(
         sys.executable, "-m", "mypy", "--strict", "--python-executable", python, user,
-        cwd=tmp_path,
+        cwd=folder,
     )  # fmt: skip
     assert "specdist.model.report.Report" in out
