@@ -23,10 +23,10 @@ empty row   cannot happen: temperature drops nothing above T = 0.
 
 Probabilities with T = 1/n are exact powers, as long as every power stays
 within 32,768 bits (and, for dumped rows, the vocabulary within 8,192
-tokens or the power within float64). Every other temperature, and every row of logits, gives
-weights exp((z - max z) / T) rounded to float64, recorded with a bound. A
-finite logit whose weight underflows keeps the weight 2^-1074: it stays
-possible.
+tokens or the power within float64). Every other temperature, and every row
+of logits, gives weights exp((z - max z) / T) rounded to float64, recorded
+with a bound. A finite logit whose weight underflows keeps the weight
+2^-1074: it stays possible.
 
 engines
   before the filters   vLLM 0.33.0 v1/sample/sampler.py, SGLang 0.5.23
