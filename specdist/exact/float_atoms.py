@@ -168,6 +168,19 @@ class Space:
             total += value if chosen[entry] else -value
         return total
 
+    def tokens(self, entries: NDArray[np.intp]) -> list[int]:
+        """Token ids of some entries."""
+        chosen = entries if self.ids is None else self.ids[entries]
+        return [int(token) for token in chosen]
+
+    def entry(self, token: int) -> int | None:
+        """Entry of a token, None for one outside the space."""
+        if self.ids is None:
+            return token
+        entry = int(np.searchsorted(self.ids, token))
+        inside = entry < len(self.ids) and self.ids[entry] == token
+        return entry if inside else None
+
     def mask(self, array: NDArray[np.bool_]) -> Mask:
         """The mask object of an array; one object per array, so that equal terms cancel."""
         return self.masks.setdefault(id(array), Mask(array))

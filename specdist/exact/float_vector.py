@@ -28,6 +28,7 @@ from specdist.exact.float_atoms import (
 from specdist.exact.float_entries import Parts, entry_parts, over_complement, worked_out
 from specdist.exact.float_filter import Signs
 from specdist.exact.float_terms import divide_rounded, multiply_exactly
+from specdist.exact.vector import Share
 
 _ZERO = Fraction(0)
 _UNIT = Fraction(1, 2**53)
@@ -69,7 +70,7 @@ class FloatVector:
         return sum((c * self.space.sum(key) for key, c in self.terms.items()), _ZERO)
 
     def value(self, token: int) -> Fraction:
-        return self._entry(self._index(token)) if self._holds(token) else _ZERO
+        return worked_out(self.parts([token])[0])
 
     def is_zero(self) -> bool:
         if not self.terms:
@@ -91,8 +92,7 @@ class FloatVector:
         if len(self.terms) > 1:  # nearly equal entries are put in order exactly
             exact = {entry: -abs(self._entry(entry)) for entry in entries}
             entries.sort(key=lambda entry: (exact[entry], entry))
-        chosen = entries[:count]
-        return [int(x) for x in (chosen if self.space.ids is None else self.space.ids[chosen])]
+        return self.space.tokens(np.array(entries[:count], dtype=np.intp))
 
     def _candidates(self, count: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Entries that hold the ``count`` largest, and their sizes up to one factor."""
@@ -169,6 +169,15 @@ class FloatVector:
         )
         return vector, quotient.lost
 
+    def positive_where_zero(self, other: FloatVector) -> Share | None:
+        signs = other._signs()
+        return self._restricted(~(signs.positive | signs.negative)).positive_share()
+
+    def positive_share(self) -> Share | None:
+        positive = self.positive_part()
+        count = int(np.count_nonzero(self._signs().positive))
+        return Share(positive.largest(1)[0], count, positive.total()) if count else None
+
     def drafted_outside(self, other: FloatVector) -> list[int]:
         if self is other or self.terms == other.terms:
             return []
@@ -220,15 +229,8 @@ class FloatVector:
         """Upper bound of ``sum |v(x)|``."""
         return sum((abs(c * self.space.sum(key)) for key, c in self.terms.items()), _ZERO)
 
-    def _holds(self, token: int) -> bool:
-        return self.space.ids is None or bool((self.space.ids == token).any())
-
-    def _index(self, token: int) -> int:
-        return token if self.space.ids is None else int(np.searchsorted(self.space.ids, token))
-
     def parts(self, tokens: Sequence[int]) -> list[Parts]:
-        entries = [self._index(token) if self._holds(token) else None for token in tokens]
-        return entry_parts(self.terms, entries)
+        return entry_parts(self.terms, [self.space.entry(token) for token in tokens])
 
     def _entry(self, entry: int) -> Fraction:
         return worked_out(entry_parts(self.terms, [entry])[0])

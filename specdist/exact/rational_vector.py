@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import lcm
 
 from specdist.exact.law import RationalLaw
+from specdist.exact.vector import Share
 
 _ZERO = Fraction(0)
 
@@ -120,6 +121,16 @@ class RationalVector:
             margin = smallest - law.error
             error = (self.error + law.error) / (smallest * margin) if margin > 0 else Fraction(1)
         return RationalVector(tuple(values), error), lost
+
+    def positive_where_zero(self, other: RationalVector) -> Share | None:
+        pairs = zip(self.entries, other.entries, strict=True)
+        kept = tuple(mine if not theirs else _ZERO for mine, theirs in pairs)
+        return RationalVector(kept).positive_share()
+
+    def positive_share(self) -> Share | None:
+        positive = self.positive_part()
+        count = sum(1 for entry in positive.entries if entry)
+        return Share(positive.largest(1)[0], count, positive.total()) if count else None
 
     def drafted_outside(self, other: RationalVector) -> list[int]:
         pairs = zip(self.entries, other.entries, strict=True)

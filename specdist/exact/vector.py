@@ -10,7 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
+
+
+class Share(NamedTuple):
+    """Some tokens of a vector: the one with the largest entry, how many, and their sum."""
+
+    token: int
+    size: int
+    mass: Fraction
 
 
 class ExactVector(Protocol):
@@ -73,6 +81,12 @@ class ExactVector(Protocol):
     def over_complement(self, law: Self) -> tuple[Self, Fraction]:
         """``v(x) / (1 - law(x))``, 0 where ``law(x) = 1``; and the sum of v there. Rounded for
         float64 vectors."""
+
+    def positive_where_zero(self, other: Self) -> Share | None:
+        """The tokens x with ``v(x) > 0`` and ``other(x) = 0``, exactly; None if there are none."""
+
+    def positive_share(self) -> Share | None:
+        """The tokens x with ``v(x) > 0``, exactly; None if there are none."""
 
     def drafted_outside(self, other: Self) -> list[int]:
         """Tokens x with ``v(x) > 0`` and ``other(x) = 0``, rising, at most 16 of them."""

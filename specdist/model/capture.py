@@ -40,6 +40,8 @@ class Position:
 class Step:
     """One verification step: its drafted positions and, for blocks, the bonus row after them.
 
+    ``bonus_from`` is the recipe or the row that the capture says the bonus token is drawn from.
+
     ``context`` holds the token ids before the step when the capture knows them (it feeds the
     penalties), ``prompt_length`` how many of them are the prompt. ``options`` are the capture's
     own processing settings for this step.
@@ -49,6 +51,7 @@ class Step:
     source: str
     positions: tuple[Position, ...]
     bonus: Row | None = None
+    bonus_from: str | Row | None = None
     context: tuple[int, ...] | None = None
     prompt_length: int | None = None
     draft_tokens: tuple[int, ...] | None = None

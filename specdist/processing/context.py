@@ -13,12 +13,13 @@ class TokenHistory:
     """Token ids before a position.
 
     ``tokens`` are prompt and output before the step, ``prompt_length`` how many of them are the
-    prompt (None: not known), ``drafted`` the draft tokens at earlier positions of the same block.
+    prompt (None: not known), ``drafted`` the draft tokens at earlier positions of the same block
+    (None: there are some, and they are not known).
     """
 
     tokens: tuple[int, ...]
     prompt_length: int | None = None
-    drafted: tuple[int, ...] = ()
+    drafted: tuple[int, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True)

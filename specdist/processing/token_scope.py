@@ -116,5 +116,12 @@ def _history(step: RecipeStep, context: RowContext) -> tuple[tuple[int, ...], in
 def _drafted(step: RecipeStep, context: RowContext, size: int) -> tuple[int, ...]:
     if context.history is None or word(step, "drafts") == "frozen":
         return ()
-    check_ids(step, context.history.drafted, size, "of the draft")
-    return context.history.drafted
+    drafted = context.history.drafted
+    if drafted is None:
+        raise SettingsError(
+            f"{step.name} counts the draft tokens earlier in the block, and they are not known",
+            expected="a capture with draft_tokens",
+            advice=f"where the engine freezes the history, write {step.text}:drafts=frozen",
+        )
+    check_ids(step, drafted, size, "of the draft")
+    return drafted

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from specdist.errors import CaptureError
 from specdist.model.capture import Position, Step
 from specdist.model.options import ProcessingOptions
-from specdist.model.row import Row
+from specdist.model.role import Role
+from specdist.model.row import Row, Stage
 from specdist.readers.json_numbers import type_name
 from specdist.readers.json_positions import (
     POSITION_KEYS,
@@ -15,7 +17,7 @@ from specdist.readers.json_positions import (
     check_same_size,
     read_position,
 )
-from specdist.readers.json_rows import RowReading, read_row
+from specdist.readers.json_rows import RowReading, is_row, read_row
 from specdist.readers.json_settings import (
     merged,
     object_at,
@@ -45,12 +47,15 @@ def read_step(
             raise unknown_key(key, path, file, (*known, "positions", *POSITION_KEYS))
     positions, draft_tokens = _positions(step, path, reading, long_form)
     size = positions[0].target.size
+    bonus = _bonus(step, path, size, reading.rows)
+    positions, bonus_from = _bonus_from(step, path, positions, bonus, reading)
     context = _context(step, path, reading.rows)
     return Step(
         id=_id(step, path, index, file),
         source=f"{file}, {path}" if path else file,
         positions=positions,
-        bonus=_bonus(step, path, size, reading.rows),
+        bonus=bonus,
+        bonus_from=bonus_from,
         context=context,
         prompt_length=_prompt_length(step, path, context, file),
         draft_tokens=draft_tokens,
@@ -67,7 +72,9 @@ def _step_options(
     if path and "settings" in step:
         options = merged(options, read_settings(step["settings"], join(path, "settings"), file))
     if long_form and "roles" in step:
-        roles = read_role_recipes(step["roles"], join(path, "roles"), file)
+        recipes = object_at(step["roles"], join(path, "roles"), file)
+        recipes = {key: entry for key, entry in recipes.items() if not _is_bonus_row(key, entry)}
+        roles = read_role_recipes(recipes, join(path, "roles"), file)
         options = merged(options, ProcessingOptions(roles=roles))
     return options
 
@@ -115,6 +122,50 @@ def _bonus(step: dict[str, Any], path: str, size: int, rows: RowReading) -> Row 
     if isinstance(value, dict) and set(value) == {"target"}:
         return read_row(value["target"], join(where, "target"), size, rows)
     return read_row(value, where, size, rows)
+
+
+def _is_bonus_row(key: str, entry: Any) -> bool:
+    return key.replace("-", "_") == Role.BONUS_FROM.value and is_row(entry)
+
+
+def _bonus_from(
+    step: dict[str, Any],
+    path: str,
+    positions: tuple[Position, ...],
+    bonus: Row | None,
+    reading: StepReading,
+) -> tuple[tuple[Position, ...], str | Row | None]:
+    """What the bonus is drawn from, wherever the capture says so, and positions without it."""
+    found: list[str | Row] = [p.roles[Role.BONUS_FROM] for p in positions if _names_bonus(p)]
+    if "positions" in step:
+        rows = replace(reading.rows, stage=Stage.PROCESSED)
+        where = join(path, "roles")
+        for key, entry in object_at(step.get("roles", {}), where, rows.file).items():
+            if _is_bonus_row(key, entry):
+                found.append(read_row(entry, join(where, key), positions[0].target.size, rows))
+    if found and bonus is None:
+        raise CaptureError(
+            "bonus_from is given, and there is no bonus row",
+            place=reading.rows.place(path or "top level"),
+            expected='"bonus": the target row after the last draft token',
+        )
+    if len(found) > 1:
+        raise CaptureError(
+            "bonus_from is given more than once",
+            place=reading.rows.place(path or "top level"),
+            expected="one law for the bonus token of a step",
+        )
+    kept = tuple(
+        replace(p, roles={r: e for r, e in p.roles.items() if r is not Role.BONUS_FROM})
+        if _names_bonus(p)
+        else p
+        for p in positions
+    )
+    return kept, found[0] if found else None
+
+
+def _names_bonus(position: Position) -> bool:
+    return Role.BONUS_FROM in position.roles
 
 
 def _context(step: dict[str, Any], path: str, rows: RowReading) -> tuple[int, ...] | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
-from specdist.model.capture import Position, Step
+from specdist.exact.vector import Share
+from specdist.model.capture import Position, Step, Vocab
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding, Severity
-from specdist.model.report import BonusResult, PositionResult, TokenLine
+from specdist.model.report import BonusResult, PositionResult
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.verify.position import Checked
@@ -42,7 +42,7 @@ def output_finding(
 ) -> Finding:
     """`output-mismatch`, with the notes that teach: support, total variation, acceptance."""
     result = checked.result
-    notes = [*_support_notes(result), _size_note(result), *_acceptance_notes(result)]
+    notes = [*_support_notes(checked, step.vocab), _size_note(result), *_acceptance_notes(result)]
     return Finding(
         "output-mismatch",
         Severity.ERROR,
@@ -102,41 +102,40 @@ def bonus_finding(bonus: BonusResult, step: Step) -> Finding:
     )
 
 
-def _support_notes(result: PositionResult) -> list[str]:
-    lines = result.tokens
-    holes = [line for line in lines if line.reference.exact and not line.output.exact]
-    forbidden = [line for line in lines if line.output.exact and not line.reference.exact]
-    over = [line for line in lines if _exceeds(line.accepted, line.reference)]
+def _support_notes(checked: Checked, vocab: Vocab | None) -> list[str]:
+    """What the whole row shows, whichever tokens are listed: holes, intruders, overshoot."""
+    reference, output = checked.laws[Role.REFERENCE], checked.comparison.output
     notes = []
+    holes = reference.positive_where_zero(output)
     if holes:
         notes.append(
-            f"{_named(holes)} can never be emitted, though the reference gives "
-            f"{_figure(holes[0].reference)}"
+            f"{_named(holes, vocab)} can never be emitted, though the reference gives "
+            f"{_mass(holes)}"
         )
+    forbidden = output.positive_where_zero(reference)
     if forbidden:
         notes.append(
-            f"{_named(forbidden)} is emitted with {_figure(forbidden[0].output)}, though the "
+            f"{_named(forbidden, vocab)} can be emitted, with mass {_mass(forbidden)}, though the "
             "reference gives 0"
         )
-    if over:
+    over = (checked.outcomes.accepted - reference).positive_share()
+    if over and over.mass > checked.outcomes.accepted.error + reference.error:
         notes.append(
-            f"{_named(over)} is accepted with mass {_figure(over[0].accepted)}, above the "
-            f"reference {_figure(over[0].reference)}: no recovery can repair that"
+            f"{_named(over, vocab)} is accepted above the reference, by {_mass(over)}: no "
+            "recovery can repair that"
         )
     return notes
 
 
-def _exceeds(accepted: Figure, reference: Figure) -> bool:
-    if accepted.exact is None or reference.exact is None:
-        return False
-    slack = (accepted.bound or 0) + (reference.bound or 0)
-    return accepted.exact - reference.exact > slack
+def _named(share: Share, vocab: Vocab | None) -> str:
+    text = vocab.text(share.token) if vocab else None
+    name = f"token {share.token}" if text is None else f"token {share.token} {text!r}"
+    return name if share.size == 1 else f"{name} (and {share.size - 1:,} more)"
 
 
-def _named(lines: Sequence[TokenLine]) -> str:
-    first = lines[0].text
-    name = f"token {lines[0].id}" if first is None else f"token {lines[0].id} {first!r}"
-    return name if len(lines) == 1 else f"{name} (and {len(lines) - 1} more)"
+def _mass(share: Share) -> str:
+    total = "" if share.size == 1 else " in all"
+    return _figure(Figure.of(share.mass)) + total
 
 
 def _size_note(result: PositionResult) -> str:

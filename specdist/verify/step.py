@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from specdist.errors import RowError
+from specdist.errors import RowError, SettingsError
 from specdist.model.capture import Position, Step
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
@@ -64,6 +64,13 @@ def verify_step(step: Step, settings: CheckSettings, known: Recipes | None = Non
     if step.bonus is not None:
         bonus, more = _bonus(step, recipes, settings)
         findings += more
+    elif recipes.recipes[Role.BONUS_FROM] != recipes.target:
+        raise SettingsError(
+            "role bonus_from is given, and the step has no bonus row to try it on",
+            place=step.source,
+            expected="a step with a bonus row",
+            advice="blocks of dumps need --draft-lengths; a JSON step needs a bonus row",
+        )
     verdicts = [result.verdict for result in results] + ([bonus.verdict] if bonus else [])
     return StepResult(
         id=step.id,
@@ -120,11 +127,12 @@ def _position(
 
 def _context(step: Step, index: int, settings: CheckSettings) -> RowContext:
     drafted = step.draft_tokens or ()
+    earlier = drafted[:index] if len(drafted) >= index else None
     history = None
     if settings.history is not None:
-        history = TokenHistory(settings.history, settings.prompt_length, drafted[:index])
+        history = TokenHistory(settings.history, settings.prompt_length, earlier)
     elif step.context is not None:
-        history = TokenHistory(step.context, step.prompt_length, drafted[:index])
+        history = TokenHistory(step.context, step.prompt_length, earlier)
     return RowContext(
         history=history,
         normalise=settings.normalise,
@@ -139,7 +147,9 @@ def _bonus(
         raise ValueError("the step has no bonus row")
     context = _context(step, len(step.positions), settings)
 
-    found = position_laws(step.bonus, None, recipes.recipes, {}, context)
+    own = {} if step.bonus_from is None else {Role.BONUS_FROM: step.bonus_from}
+    by_role, rows = role_fillings(own, recipes.recipes, settings.overrides.roles)
+    found = position_laws(step.bonus, None, by_role, rows, context)
     bonus = check_bonus(found, settings, step.vocab)
     if has_close_cut(found) and bonus.verdict in _ACCUSING:
         bonus = replace(bonus, verdict=Verdict.UNDECIDED)
