@@ -40,11 +40,8 @@ error[output-mismatch]: output differs from the reference
                   --draft 1/4,1/2,3/16,1/16 --role drafted_from=top-p:9/10
    = explain: specdist explain output-mismatch
 
+scope: nothing about speed; nothing about a deployment
 1 step checked: 0 equal, 1 different, 0 undecided
-
-what this verdict does not say
-  - nothing about speed
-  - nothing about a deployment
 """
 
 PASS = """\
@@ -60,11 +57,9 @@ sample.json  1 step, 1 draft token, 4 tokens in vocabulary
 ok: output equals the reference exactly (rational arithmetic, no tolerance)
     rule token verification    acceptance rate 169/240 = 0.7042
     mean acceptance length 409/240 = 1.7042, bonus token included
-1 step checked: 1 equal, 0 different, 0 undecided
 
-what this verdict does not say
-  - nothing about speed
-  - nothing about a deployment
+scope: nothing about speed; nothing about a deployment
+1 step checked: 1 equal, 0 different, 0 undecided
 """
 
 
@@ -103,7 +98,8 @@ def test_quiet_keeps_findings_and_summary() -> None:
         "1 step checked: 1 equal, 0 different, 0 undecided"
     ]
     assert render(samples.failing(), View(quiet=True)).splitlines() == [
-        "error[output-mismatch]: sample.json, step 0, position 0",
+        "error[output-mismatch]: sample.json, step 0, position 0: total variation 1/16 =",
+        "    0.0625",
         "1 step checked: 0 equal, 1 different, 0 undecided",
     ]
 
@@ -144,7 +140,7 @@ def test_a_missed_floor_takes_the_ok_away() -> None:
 
 def test_nothing_checked_says_so() -> None:
     text = render(samples.nothing(), View())
-    assert text.startswith("nothing checked: no steps in sample.json\n")
+    assert text == "nothing checked: no steps in sample.json\n"
     filtered = render(replace(samples.nothing(), filtered_out=7), View())
     assert filtered.startswith("nothing checked: 7 steps filtered out\n")
 
@@ -169,6 +165,91 @@ def test_notes_are_folded_by_ident() -> None:
     assert render(report, View(verbose=True)).count("note[near-cut]") == 9
 
 
+def scaled(report: Report, variations: list[str]) -> Report:
+    """A step for each total variation."""
+    steps = [
+        replace(step, positions=(replace(step.positions[0], total_variation=Figure.of(size)),))
+        for step, size in zip(report.steps, map(Fraction, variations), strict=True)
+    ]
+    return replace(report, steps=tuple(steps))
+
+
+def test_the_worst_step_comes_first_and_the_run_is_summed_up() -> None:
+    text = render(scaled(many(5, failing=True), ["1/9", "1/8", "1/3", "1/7", "1/5"]), View(show=4))
+    places = [line.split(", ")[1] for line in text.splitlines() if "sample.json, step" in line]
+    assert places == ["step 2", "step 4", "step 3", "step 1"]
+    assert "\n... 1 more finding of smaller or equal difference" in text
+    block = text[text.index("over 5 steps") :].splitlines()
+    assert block == [
+        "over 5 steps, 5 positions",
+        "    largest total variation 1/3 = 0.3333 (step 2, position 0)",
+        "    mean acceptance rate 11/15 = 0.7333",
+        "    findings: 5 output-mismatch",
+        "",
+        "scope: nothing about speed; nothing about a deployment",
+        "5 steps checked: 0 equal, 5 different, 0 undecided",
+    ]
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_what_was_read_is_said(failing: bool) -> None:
+    report = replace(
+        many(2, failing=failing), read_as=tuple(f"logits in float32, file {i}" for i in range(5))
+    )
+    text = render(report, View(show=2))
+    assert text.count("\n  read as logits in float32, file ") == 2
+    assert "\n  ... 3 more captures (all with -v)\n" in text
+    assert render(report, View(verbose=True)).count("read as ") == 5
+
+
+def test_a_block_says_why_it_has_no_mean_acceptance_length() -> None:
+    for report in (samples.passing(), samples.failing()):
+        (step,) = report.steps
+        both = (step.positions[0], replace(step.positions[0], index=1))
+        step = replace(step, positions=both, mean_acceptance_length=None)
+        summary = replace(report.summary, positions=2)
+        text = render(replace(report, steps=(step,), summary=summary), View())
+        assert "no mean acceptance length: rows along one path do not determine it\n" in text
+        assert "no mean acceptance length" not in render(samples.passing(), View())
+
+
+def test_a_role_with_a_row_of_its_own_is_shown() -> None:
+    (step,) = samples.failing().steps
+    uses = tuple(replace(use, recipe="row") for use in step.positions[0].roles)
+    where = replace(step.positions[0], roles=uses)
+    text = render(samples.report(where, samples.FINDING), View())
+    assert "   |  drafted from    draft, own row                        3 tokens possible\n" in text
+    assert "   |  tested against  draft, own row                        4 tokens possible\n" in text
+    assert "   |  subtracted      draft, own row                        4 tokens possible\n" in text
+    assert "missing here" not in text
+    assert "tested    output" in text
+
+
+def test_exact_values_too_long_for_a_table_stand_below_it() -> None:
+    tiny = Figure.of(Fraction(1, 3**60))
+    for where, finding in ((samples.PASSING, ()), (samples.FAILING, (samples.FINDING,))):
+        tokens = tuple(replace(token, reference=tiny) for token in where.tokens)
+        report = samples.report(replace(where, tokens=tokens), *finding)
+        text = render(report, View(exact=True))
+        assert text.count(f"  reference  1/{3**60}\n") == 4
+        assert "exact values\n" in text
+        assert "drafted  " in text
+        assert "exact values" not in render(report, View())
+        assert "exact values" not in render(samples.report(where, *finding), View(exact=True))
+        assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_bounds_that_nobody_could_see_are_not_printed() -> None:
+    for bound_, shown in (("1e-29", True), ("1e-31", False)):
+        figure = Figure(0.5, Fraction(1, 2), Fraction(bound_))
+        assert ("within" in Numerals().rate(figure)) is shown
+
+
+def test_quiet_keeps_file_and_place_of_what_could_not_be_read() -> None:
+    text = render(replace(samples.passing(), unreadable=(samples.BROKEN,)), View(quiet=True))
+    assert text.startswith("error[unreadable-capture]: b.json, line 3: the file ends early\n")
+
+
 def test_an_unreachable_residual_is_printed_as_such() -> None:
     zero = Figure.of(0)
     where = replace(samples.PASSING, rejected_mass=zero, acceptance_rate=Figure.of(1))
@@ -183,7 +264,7 @@ def test_an_unreachable_residual_is_printed_as_such() -> None:
         (
             Verdict.WITHIN_TOLERANCE,
             {"equal": 2, "within_tolerance": 1},
-            "output is within the declared tolerance",
+            "output is within the declared tolerance of the reference; largest total variation",
         ),
         (
             Verdict.DIFFERENT,
@@ -198,7 +279,7 @@ def test_an_unreachable_residual_is_printed_as_such() -> None:
 def test_only_a_pass_says_ok(verdict: Verdict, counts: dict[str, int], claim: str | None) -> None:
     text = render(replace(samples.counted(**counts), verdict=verdict), View())
     assert ("\nok:" in text) is (claim is not None)
-    assert claim is None or f"\nok: {claim}" in text
+    assert claim is None or f" ok: {claim}" in " ".join(text.split())
     assert "\n3 steps checked: " in text
 
 
@@ -206,10 +287,14 @@ def test_a_tolerated_difference_is_not_called_an_error() -> None:
     where = replace(samples.FAILING, verdict=Verdict.WITHIN_TOLERANCE)
     report = samples.report(where, samples.FINDING)
     summary = replace(report.summary, different=0, within_tolerance=1)
-    text = render(replace(report, summary=summary), View())
+    report = replace(report, summary=summary, settings={"max-tv": "1/10"})
+    text = render(report, View())
     assert text.startswith("tolerated[output-mismatch]: ")
     assert "error[" not in text
-    assert "\nok: output is within the declared tolerance" in text
+    assert (
+        "\nok: output is within the declared tolerance 1/10 of the reference; largest total\n"
+        "    variation 1/16 = 0.0625 (step 0, position 0)\n"
+    ) in text
 
 
 @pytest.mark.parametrize(

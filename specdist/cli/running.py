@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from heapq import heappop, heappush
 
 from specdist.cli import console
 from specdist.cli.exit_codes import ExitCode, exit_code, forgiven
@@ -14,6 +15,7 @@ from specdist.errors import CaptureError, SpecdistError
 from specdist.model.capture import Capture, Unreadable
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
+from specdist.reports.aggregate import largest_of
 from specdist.reports.error_text import render_error
 
 
@@ -76,13 +78,20 @@ class Listed:
     def __init__(self, output: OutputSettings) -> None:
         self.steps: list[StepResult] = []
         self._whole = output.format == "json" or output.verbose
-        self._left = dict.fromkeys(Verdict, max(output.show, 3))
+        self._most = max(output.show, 3)
+        self._kept: dict[Verdict, list[tuple[float, int]]] = {verdict: [] for verdict in Verdict}
 
     def add(self, step: StepResult) -> None:
-        """Takes one finished step."""
-        self._left[step.verdict] -= 1
-        whole = self._whole or self._left[step.verdict] >= 0
-        self.steps.append(step if whole else _without_tokens(step))
+        """Takes one finished step; of each verdict the worst keep their tables, the first of
+        equals before the later ones."""
+        self.steps.append(step)
+        if self._whole:
+            return
+        kept = self._kept[step.verdict]
+        heappush(kept, (largest_of(step), -(len(self.steps) - 1)))
+        if len(kept) > self._most:
+            index = -heappop(kept)[1]
+            self.steps[index] = _without_tokens(self.steps[index])
 
 
 def _without_tokens(step: StepResult) -> StepResult:

@@ -107,7 +107,8 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole run. ``settings`` are the effective values as texts, with their origins."""
+    """The whole run. ``settings`` are the effective values as texts, with their origins;
+    ``read_as`` says, a line a capture, what was guessed about its rows."""
 
     version: str
     verdict: Verdict
@@ -121,3 +122,4 @@ class Report:
     filtered_out: int = 0
     floors_missed: tuple[str, ...] = ()
     sources: tuple[str, ...] = field(default_factory=tuple)
+    read_as: tuple[str, ...] = ()

@@ -13,6 +13,8 @@ from fractions import Fraction
 
 from specdist.model.figure import Figure
 
+_NEGLIGIBLE = Fraction(1, 10**30)
+
 
 @dataclass(frozen=True, slots=True)
 class Numerals:
@@ -84,8 +86,13 @@ def signed_decimal(figure: Figure) -> str:
 
 
 def within(figure: Figure) -> str:
-    """The rounding bound in brackets; empty when nothing was rounded."""
-    return "" if figure.bound is None else f" (within {bound(figure.bound)})"
+    """The rounding bound in brackets; empty when nothing that could matter was rounded."""
+    return f" (within {bound(figure.bound)})" if is_worth_a_bound(figure) else ""
+
+
+def is_worth_a_bound(figure: Figure) -> bool:
+    """Whether rounding entered, by an amount that a reader could ever see."""
+    return figure.bound is not None and figure.bound >= _NEGLIGIBLE
 
 
 def bound(value: Fraction | None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from specdist.model.figure import Figure
 from specdist.model.finding import Finding
 from specdist.model.report import (
     BonusResult,
@@ -14,12 +13,13 @@ from specdist.model.report import (
     TokenLine,
 )
 from specdist.model.verdict import Verdict
-from specdist.reports import layout
-from specdist.reports.figure_text import signed_decimal
+from specdist.reports import layout, pass_text
+from specdist.reports.figure_text import Numerals, signed_decimal
 from specdist.reports.role_text import role_lines
 from specdist.reports.view import View, place, plural
 
 _BAR = "   |"
+_MASSES = {False: ("reference", "drafted", "tested", "output"), True: ("reference", "output")}
 _STYLES = {"error": "bad", "warning": "warn", "note": "name"}
 
 
@@ -92,28 +92,28 @@ def _differences(subject: PositionResult | BonusResult, view: View) -> list[str]
     ranked = sorted(tokens, key=lambda token: (-abs(token.difference.approx), token.id))
     shown = ranked[: view.limit]
     with_id = subject.vocab_size > 64
-    fractions = all(view.numerals.is_fraction(token.difference) for token in shown)
+    bonus = isinstance(subject, BonusResult)
 
-    def build(digits: int, gap: int) -> list[str]:
+    def build(numerals: Numerals, digits: int, gap: int) -> list[str]:
+        fractions = all(numerals.is_fraction(token.difference) for token in shown)
         rows = []
         for token in shown:
-            cells = [view.numerals.number(figure, digits) for figure in _masses(token)]
-            cells.append(view.numerals.signed(token.difference, digits))
+            cells = [numerals.number(getattr(token, name), digits) for name in _MASSES[bonus]]
+            cells.append(numerals.signed(token.difference, digits))
             if fractions:
                 nothing = token.difference.exact == 0
                 cells.append("" if nothing else signed_decimal(token.difference))
             rows.append([layout.token(token.text, token.id, with_id), *cells])
-        return _table(rows, isinstance(subject, BonusResult), fractions, gap)
+        return _table(rows, bonus, fractions, gap)
 
-    lines = layout.fitted(build, layout.WIDTH - len(_BAR) - 2)
+    lines, wide = view.table(build, layout.WIDTH - len(_BAR) - 2)
     hidden = subject.vocab_size - len(shown)
-    return lines + ([f"... {plural(hidden, 'more token')}"] if hidden else [])
-
-
-def _masses(token: TokenLine | BonusToken) -> tuple[Figure, ...]:
-    if isinstance(token, BonusToken):
-        return (token.reference, token.output)
-    return (token.reference, token.drafted, token.tested, token.output)
+    if hidden:
+        lines.append(f"... {plural(hidden, 'more token')}")
+    if wide:
+        columns = (*_MASSES[bonus], "difference")
+        lines += pass_text.exact_list([(token, columns) for token in shown], with_id)
+    return lines
 
 
 def _table(rows: list[list[str]], bonus: bool, fractions: bool, gap: int) -> list[str]:

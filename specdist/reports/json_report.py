@@ -44,6 +44,7 @@ def _frame(report: Report, exact: bool) -> tuple[Object, Object]:
         "verdict": report.verdict.value,
         "settings": plain(report.settings),
         "summary": _summary(report.summary, exact),
+        "read_as": list(report.read_as),
     }
     tail: Object = {
         "findings": [_finding(finding) for finding in report.findings],

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from specdist.model.report import PositionResult, Report, StepResult
+from specdist.model.figure import Figure
+from specdist.model.report import BonusToken, PositionResult, Report, StepResult, TokenLine
 from specdist.model.verdict import Verdict
-from specdist.reports import layout
-from specdist.reports.figure_text import bound
+from specdist.reports import aggregate, layout
+from specdist.reports.figure_text import Numerals, bound, fraction, is_worth_a_bound
 from specdist.reports.view import View, is_zero, plural, rounded, rule_title
 
 
@@ -22,6 +23,14 @@ def header(report: Report) -> list[str]:
     name = _name(report.sources)
     line = f"{name}  {', '.join(counts)}"
     return [line] if len(line) <= layout.WIDTH else [name, f"  {', '.join(counts)}"]
+
+
+def read_as(report: Report, view: View) -> list[str]:
+    """What was guessed about the rows of each capture, under the header."""
+    shown = report.read_as[: view.limit]
+    lines = [line for text in shown for line in layout.wrap(f"read as {text}", "  ", "    ")]
+    hidden = len(report.read_as) - len(shown)
+    return lines + ([f"  ... {plural(hidden, 'more capture')} (all with -v)"] if hidden else [])
 
 
 def _name(sources: Sequence[str]) -> str:
@@ -50,10 +59,10 @@ def masses(position: PositionResult, view: View) -> list[str]:
     ranked = sorted(position.tokens, key=lambda token: (-token.reference.approx, token.id))
     shown = ranked[: view.limit]
     hidden = position.vocab_size - len(shown)
-    number = view.numerals.number
     columns = ("reference", "drafted", "accepted", "recovered", "output", "difference")
 
-    def build(digits: int, gap: int) -> list[str]:
+    def build(numerals: Numerals, digits: int, gap: int) -> list[str]:
+        number = numerals.number
         rows = [
             [
                 layout.token(token.text, token.id, position.vocab_size > 64),
@@ -67,13 +76,32 @@ def masses(position: PositionResult, view: View) -> list[str]:
             rows.append(["sum", "1", "1", accepted, recovered, "1", ""])
         return layout.table(["token", *columns], rows, gap=gap)
 
-    lines = [f"  {line}" for line in layout.fitted(build, layout.WIDTH - 2)]
-    return lines + ([f"  ... {plural(hidden, 'more token')}"] if hidden else [])
+    lines, wide = view.table(build, layout.WIDTH - 2)
+    if hidden:
+        lines.append(f"... {plural(hidden, 'more token')}")
+    if wide:
+        lines += exact_list([(token, columns) for token in shown], position.vocab_size > 64)
+    return [f"  {line}" for line in lines]
+
+
+def exact_list(
+    tokens: Sequence[tuple[TokenLine | BonusToken, Sequence[str]]], with_id: bool
+) -> list[str]:
+    """The exact values that are too long for a table, one a line."""
+    lines = ["", "exact values"]
+    for token, columns in tokens:
+        for column in columns:
+            figure: Figure = getattr(token, column)
+            if figure.exact is None or Numerals().is_fraction(figure):
+                continue
+            name = layout.token(token.text, token.id, with_id)
+            lines.append(f"{name}  {column}  {fraction(figure.exact)}")
+    return lines
 
 
 def _position_table(located: Sequence[tuple[StepResult, PositionResult]], view: View) -> list[str]:
     shown = located[: view.limit]
-    with_bound = any(p.acceptance_rate.bound is not None for _, p in shown)
+    with_bound = any(is_worth_a_bound(p.acceptance_rate) for _, p in shown)
     rows = []
     for step, position in shown:
         row = [step.id, str(position.index), view.numerals.number(position.acceptance_rate, 10)]
@@ -91,8 +119,9 @@ def _position_table(located: Sequence[tuple[StepResult, PositionResult]], view: 
 def verdict_lines(report: Report, view: View, passed: bool) -> list[str]:
     """What was proven, by which arithmetic, and the rates with their bounds. The label is "ok"
     only when nothing else (a missed floor, an unreadable file) fails the run."""
-    label = view.paint("good", "ok:") if passed else "equal:"
-    lines = [f"{label} {_claim(report)}"]
+    word, style = ("ok:", "good") if passed else ("equal:", "name")
+    first, *rest = layout.wrap(f"{word} {_claim(report, view)}", "", "    ")
+    lines = [view.paint(style, word) + first[len(word) :], *rest]
     summary = report.summary
     if summary.acceptance_rate is not None:
         only = report.steps[0].positions if summary.positions == 1 else ()
@@ -104,6 +133,8 @@ def verdict_lines(report: Report, view: View, passed: bool) -> list[str]:
         lines += _indented(
             f"mean acceptance length {view.numerals.rate(length)}, bonus token included"
         )
+    if aggregate.has_blocks(report):
+        lines += _indented(aggregate.NO_LENGTH)
     if all(is_zero(p.rejected_mass) for step in report.steps for p in step.positions):
         lines += _indented("a rejection has probability 0, so the residual is unreachable")
     if any(step.bonus is not None for step in report.steps):
@@ -120,9 +151,12 @@ def _indented(text: str) -> list[str]:
     return layout.wrap(text, "    ")
 
 
-def _claim(report: Report) -> str:
+def _claim(report: Report, view: View) -> str:
     if report.verdict is Verdict.WITHIN_TOLERANCE:
-        return "output is within the declared tolerance of the reference"
+        tolerance = report.settings.get("max-tv")
+        named = "" if tolerance is None else f" {tolerance}"
+        largest = aggregate.largest_line(report, view)
+        return f"output is within the declared tolerance{named} of the reference; {largest}"
     if report.summary.different:
         return "every difference was allowed; the rest equals the reference exactly"
     if all(p.acceptance_rate.symbolic for step in report.steps for p in step.positions):

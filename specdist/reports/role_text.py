@@ -11,6 +11,7 @@ from specdist.reports.view import plural
 _ROOM = layout.WIDTH - 6
 _INDENT = 16
 _LONGEST = 30
+_OWN_ROW = "row"
 _LABELS = {
     "reference": "reference",
     "accept_target": "accepted by",
@@ -30,12 +31,13 @@ _COUNTERPART = {
 
 
 def role_lines(roles: Sequence[RoleUse]) -> list[str]:
-    """The roles whose recipe differs from that of their counterpart, beside it."""
+    """The roles whose recipe differs from that of their counterpart, beside it. A role with a row
+    of its own is always shown: two such rows are called the same and need not be the same."""
     by_name = {use.role: use for use in roles}
     shown: list[str] = []
     for role, counterpart in _COUNTERPART.items():
         use, other = by_name.get(role), by_name.get(counterpart)
-        if use is not None and other is not None and use.recipe != other.recipe:
+        if use is not None and other is not None and _may_differ(use, other):
             shown += [name for name in (counterpart, role) if name not in shown]
     uses = [by_name[name] for name in shown]
     wide = any(len(recipe_words(use.recipe)) > _LONGEST for use in uses)
@@ -44,6 +46,10 @@ def role_lines(roles: Sequence[RoleUse]) -> list[str]:
         lines += _wide(use) if wide else [_narrow(use)]
         lines += _missing(use, by_name.get(_COUNTERPART.get(use.role, "")), wide)
     return lines
+
+
+def _may_differ(use: RoleUse, other: RoleUse) -> bool:
+    return use.recipe != other.recipe or use.recipe == _OWN_ROW
 
 
 def _narrow(use: RoleUse) -> str:
@@ -62,7 +68,10 @@ def _possible(use: RoleUse) -> str:
 
 
 def recipe_words(recipe: str) -> str:
-    """``temperature:1,top-p:9/10`` as ``temperature 1, top-p 9/10``."""
+    """``temperature:1,top-p:9/10`` as ``temperature 1, top-p 9/10``; ``own row`` for a row that
+    the capture gave to the role itself."""
+    if recipe == _OWN_ROW:
+        return "own row"
     return ", ".join(step.replace(":", " ", 1) for step in recipe.split(","))
 
 

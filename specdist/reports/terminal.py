@@ -1,4 +1,4 @@
-"""The text report: failures first, a pass with what was proven, the counts last."""
+"""The text report: failures first, worst first; then what the run comes to; the counts last."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from specdist.model.capture import Unreadable
 from specdist.model.finding import Finding, Severity
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
-from specdist.reports import finding_text, layout, pass_text
+from specdist.reports import aggregate, finding_text, layout, pass_text
 from specdist.reports.view import View, place, plural
 
 _LESSONS = 3
@@ -22,7 +22,7 @@ def render(report: Report, view: View) -> str:
     for step in report.steps:
         for finding in step.findings:
             found[finding.severity].append((step, finding))
-    errors, warnings = found[Severity.ERROR], found[Severity.WARNING]
+    errors, warnings = _worst_first(found[Severity.ERROR]), found[Severity.WARNING]
     if view.quiet:
         return _quiet(report, [*errors, *warnings], view)
     lines = _failures(errors, view)
@@ -30,37 +30,60 @@ def render(report: Report, view: View) -> str:
     lines += _folded(warnings, view)
     if not errors or view.verbose:
         lines += _passes(report, view)
-    lines += _proven(report, view)
+    else:
+        lines += _spaced(pass_text.read_as(report, view))
+    lines += _proven(report, view) or aggregate.lines(report, view)
     lines += _folded(found[Severity.NOTE], view)
     lines += skipped(report.not_captures)
-    return "\n".join([*lines, *summary(report), *_scope(report.scope)]) + "\n"
+    scope = _scope(report)
+    if scope and lines and lines[-1]:
+        lines.append("")
+    return "\n".join([*lines, *scope, *summary(report)]) + "\n"
+
+
+def _worst_first(errors: Sequence[Located]) -> list[Located]:
+    """Allowed findings last; before them the largest total variation first."""
+    return sorted(errors, key=lambda pair: (pair[1].allowed, -aggregate.size_of(*pair)))
 
 
 def _quiet(report: Report, loud: Sequence[Located], view: View) -> str:
     lines = [line for pair in loud for line in _one_line(*pair, view)]
     lines += [finding_text.headline(finding, view) for finding in report.findings]
-    lines += [unreadable_lines(item, view)[0] for item in report.unreadable]
+    for item in report.unreadable:
+        lines += _labelled(
+            f"error[{item.ident}]:", "bad", f"{item.place or item.source}: {item.message}", view
+        )
     return "\n".join([*lines, *summary(report)]) + "\n"
 
 
 def _failures(errors: Sequence[Located], view: View) -> list[str]:
-    """The first few with their lesson, the next as a line each, then a count; allowed ones last."""
-    ranked = sorted(errors, key=lambda pair: pair[1].allowed)
-    lessons = len(ranked) if view.limit is None else min(max(view.limit, 1), _LESSONS)
-    listed = ranked[: None if view.limit is None else max(view.limit, 1)]
+    """The worst few with their lesson, the next as a line each, then a count. With -v: all."""
+    most = len(errors) if view.limit is None else max(view.limit, 1)
+    lessons = most if view.limit is None else min(most, _LESSONS)
     lines: list[str] = []
-    for step, finding in listed[:lessons]:
+    for step, finding in errors[:lessons]:
         lines += [*finding_text.block(step, finding, view), ""]
-    rest = [line for pair in listed[lessons:] for line in _one_line(*pair, view)]
-    hidden = len(ranked) - len(listed)
-    if hidden:
-        rest.append(f"... {plural(hidden, 'more finding')} (all with -v or --format json)")
+    rest = [line for pair in errors[lessons:most] for line in _one_line(*pair, view)]
+    hidden = len(errors) - most
+    if hidden > 0:
+        rest += layout.wrap(
+            f"... {plural(hidden, 'more finding')} of smaller or equal difference "
+            "(--show N lists more, -v unfolds all)",
+            "",
+            "    ",
+        )
     return [*lines, *rest, ""] if rest else lines
 
 
 def _one_line(step: StepResult, finding: Finding, view: View) -> list[str]:
     label, style = finding_text.label(finding, finding_text.verdict_of(step, finding))
-    first, *rest = layout.wrap(f"{label} {place(step, finding.position)}", "", "    ")
+    figure = aggregate.variation_at(step, finding.position)
+    size = "" if figure is None else f": total variation {view.numerals.rate(figure)}"
+    return _labelled(label, style, place(step, finding.position) + size, view)
+
+
+def _labelled(label: str, style: str, text: str, view: View) -> list[str]:
+    first, *rest = layout.wrap(f"{label} {text}", "", "    ")
     return [view.paint(style, label) + first[len(label) :], *rest]
 
 
@@ -81,9 +104,7 @@ def _run_findings(report: Report, view: View) -> list[str]:
 
 def unreadable_lines(unreadable: Unreadable, view: View) -> list[str]:
     """A file that could not be read, in the shape of an error."""
-    start = f"error[{unreadable.ident}]:"
-    first, *rest = layout.wrap(f"{start} {unreadable.message}", "", "    ")
-    lines = [view.paint("bad", start) + first[len(start) :], *rest]
+    lines = _labelled(f"error[{unreadable.ident}]:", "bad", unreadable.message, view)
     lines += layout.wrap(unreadable.place or unreadable.source, "  --> ", "      ")
     if unreadable.expected:
         lines += layout.wrap(unreadable.expected, "   = expected: ")
@@ -95,8 +116,9 @@ def unreadable_lines(unreadable: Unreadable, view: View) -> list[str]:
 def _passes(report: Report, view: View) -> list[str]:
     if not report.steps:
         return []
+    head = [*pass_text.header(report), *pass_text.read_as(report, view)]
     body = pass_text.tables(report, view)
-    return [*pass_text.header(report), *(["", *body] if body else []), ""]
+    return [*head, *(["", *body] if body else []), ""]
 
 
 def _proven(report: Report, view: View) -> list[str]:
@@ -154,10 +176,12 @@ def summary(report: Report) -> list[str]:
     return [f"{plural(counts.steps, 'step')} checked: {', '.join(parts)}"]
 
 
-def _scope(sentences: Sequence[str]) -> list[str]:
-    if not sentences:
+def _scope(report: Report) -> list[str]:
+    """What the verdict does not say, as one paragraph; nothing when there is no verdict."""
+    if not report.scope or not report.summary.steps:
         return []
-    lines = ["", "what this verdict does not say"]
-    for sentence in sentences:
-        lines += layout.wrap(sentence, "  - ")
-    return lines
+    return layout.wrap(f"scope: {'; '.join(report.scope)}", "", "  ")
+
+
+def _spaced(lines: list[str]) -> list[str]:
+    return [*lines, ""] if lines else []

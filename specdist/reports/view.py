@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from specdist.model.figure import Figure
 from specdist.model.report import Report, StepResult
+from specdist.reports import layout
 from specdist.reports.figure_text import Numerals
 from specdist.reports.style import PLAIN, Paint
 from specdist.rules.registry import RULES
+
+Table = tuple[list[str], bool]
 
 _ELEMENT = re.compile(r", steps\[\d+\]$")
 
@@ -33,6 +37,18 @@ class View:
         """How many rows a table may have; None when everything is to be shown."""
         return None if self.verbose else self.show
 
+    def table(self, build: Callable[[Numerals, int, int], list[str]], width: int) -> Table:
+        """The table in the chosen numerals, or in short ones where it is wider than ``width``;
+        True with it then, so that the exact values are listed below."""
+
+        def lines(numerals: Numerals) -> list[str]:
+            return layout.fitted(lambda digits, gap: build(numerals, digits, gap), width)
+
+        chosen = lines(self.numerals)
+        if not self.exact or all(layout.width_of(line) <= width for line in chosen):
+            return chosen, False
+        return lines(Numerals()), True
+
 
 def rule_title(name: str) -> str:
     """``token`` as ``token verification``."""
@@ -46,9 +62,14 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
 
 def place(step: StepResult, position: int | None) -> str:
     """``FILE, step 0, position 1``."""
-    inner = "" if position is None else ", bonus row" if position < 0 else f", position {position}"
-    file = _ELEMENT.sub("", step.source)
-    return f"{file}, step {step.id}{inner}"
+    return f"{_ELEMENT.sub('', step.source)}, step {step.id}{inner_place(position)}"
+
+
+def inner_place(position: int | None) -> str:
+    """``, position 1`` or ``, bonus row``; nothing for the step as a whole."""
+    if position is None:
+        return ""
+    return ", bonus row" if position < 0 else f", position {position}"
 
 
 def is_zero(figure: Figure) -> bool:

@@ -1,0 +1,85 @@
+"""What all positions of a run come to: the largest difference, the mean rate, counts by ident."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+
+from specdist.model.figure import Figure
+from specdist.model.finding import Finding
+from specdist.model.report import Report, StepResult
+from specdist.reports import layout
+from specdist.reports.view import View, inner_place, plural
+
+NO_LENGTH = "no mean acceptance length: rows along one path do not determine it"
+_BONUS = -1
+
+
+def size_of(step: StepResult, finding: Finding) -> float:
+    """The total variation of what a finding is about; that of the whole step without a place."""
+    figure = variation_at(step, finding.position)
+    return figure.approx if figure is not None else largest_of(step)
+
+
+def variation_at(step: StepResult, position: int | None) -> Figure | None:
+    """The total variation at a position or, below 0, of the bonus row; None without a place."""
+    return next((figure for at, figure in _variations(step) if at == position), None)
+
+
+def largest_of(step: StepResult) -> float:
+    """The largest total variation of a step."""
+    return max((figure.approx for _, figure in _variations(step)), default=0.0)
+
+
+def largest_line(report: Report, view: View) -> str:
+    """``largest total variation 1/16 = 0.0625 (step 0, position 0)``; empty without a figure."""
+    found: list[tuple[Fraction, Figure, str]] = [
+        (_value(figure), figure, f"step {step.id}{inner_place(at)}")
+        for step in report.steps
+        for at, figure in _variations(step)
+    ]
+    if not found:
+        return ""
+    _, figure, where = max(found, key=lambda item: item[0])
+    return f"largest total variation {view.numerals.rate(figure)} ({where})"
+
+
+def lines(report: Report, view: View) -> list[str]:
+    """The block below the findings of a run that failed or is undecided, when it has several
+    positions; a run that passed says the same with its claim."""
+    counts = report.summary
+    if counts.positions < 2:
+        return []
+    found = [f"over {plural(counts.steps, 'step')}, {plural(counts.positions, 'position')}"]
+    facts = [largest_line(report, view)]
+    if counts.acceptance_rate is not None:
+        facts.append(f"mean acceptance rate {view.numerals.rate(counts.acceptance_rate)}")
+    if has_blocks(report):
+        facts.append(NO_LENGTH)
+    facts.append(_idents(report))
+    for fact in filter(None, facts):
+        found += layout.wrap(fact, "    ", "        ")
+    return [*found, ""]
+
+
+def has_blocks(report: Report) -> bool:
+    """Whether a step has several positions, so that its mean acceptance length is unknown."""
+    return any(len(step.positions) > 1 for step in report.steps)
+
+
+def _idents(report: Report) -> str:
+    counts = Counter(finding.ident for step in report.steps for finding in step.findings)
+    ranked = sorted(counts.items(), key=lambda item: -item[1])
+    return "findings: " + ", ".join(f"{count} {ident}" for ident, count in ranked) if ranked else ""
+
+
+def _variations(step: StepResult) -> Iterator[tuple[int, Figure]]:
+    for position in step.positions:
+        yield position.index, position.total_variation
+    if step.bonus is not None:
+        yield _BONUS, step.bonus.total_variation
+
+
+def _value(figure: Figure) -> Fraction:
+    return Fraction(figure.approx) if figure.exact is None else figure.exact
