@@ -85,6 +85,27 @@ def unassigned_finding(index: int, checked: Checked) -> Finding:
     )
 
 
+def zero_draft_finding(index: int, checked: Checked) -> Finding:
+    """`configuration-needed`: tokens are drafted whose tested probability is 0."""
+    drafted, tested = checked.laws[Role.DRAFTED_FROM], checked.laws[Role.ACCEPT_DRAFT]
+    outside = drafted.positive_where_zero(tested)
+    reading = checked.other_reading
+    if outside is None or reading is None:
+        raise ValueError("no token is drafted outside the tested support")
+    return Finding(
+        "configuration-needed",
+        Severity.WARNING,
+        f"{_named(outside, None)} is drafted with mass {_mass(outside)} and tested with "
+        "probability 0: engines differ in target/0",
+        index,
+        notes=(
+            "the figures read it as infinite (accepted where the target is above 0); read as 0 "
+            f"(never accepted) the total variation is {written(reading.total_variation)}",
+            "--zero-draft accept or --zero-draft reject says which reading the engine has",
+        ),
+    )
+
+
 def bonus_finding(bonus: BonusResult, step: Step) -> Finding:
     """`bonus-mismatch`: the bonus token has another law than the reference at its row."""
     recipes = {use.role: use.recipe for use in bonus.roles}

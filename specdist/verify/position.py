@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -32,6 +33,8 @@ class Checked(NamedTuple):
     laws: RoleLaws
     outcomes: Outcomes
     comparison: Comparison
+    other_reading: Comparison | None = None
+    """The same with target/0 read as 0, where a token is drafted whose tested mass is 0."""
 
 
 class DesynchronisedError(Exception):
@@ -47,19 +50,25 @@ def check_position(
     place: str,
 ) -> Checked:
     """Enumerates one position under ``rule`` and compares its output law with the reference."""
-    laws = _role_laws(found, vectors_of_laws(found.laws), settings)
-    _refuse_drafted_outside(laws, place)
+    laws = _role_laws(found, vectors_of_laws(found.laws), settings.zero_draft)
+    other_reading = None
+    if laws.zero_draft == "error" and _drafted_outside(laws):
+        if found.drafted_or_tested_by_row:
+            _refuse_drafted_outside(laws, place)
+        laws = replace(laws, zero_draft="accept")
+        rejecting = rule.outcomes(replace(laws, zero_draft="reject"))
+        other_reading = compare(rejecting, laws[Role.REFERENCE], found.as_a_correct_engine)
     outcomes = rule.outcomes(laws)
     comparison = compare(outcomes, laws[Role.REFERENCE], found.as_a_correct_engine)
     if comparison.verdict is Verdict.DIFFERENT:
-        _recheck(found, rule, settings, comparison)
+        _recheck(found, rule, laws.zero_draft, comparison)
     size = next(iter(found.laws.values())).size
     tokens = listed_tokens(comparison, laws[Role.REFERENCE], size, settings.show)
     accepted = outcomes.accepted
     variation_bound = min(comparison.bound, Fraction(1))
     result = PositionResult(
         index=index,
-        verdict=_judged(comparison, settings),
+        verdict=_agreed(_judged(comparison, settings), other_reading, settings),
         vocab_size=size,
         acceptance_rate=probability(accepted.total(), accepted.error),
         reference_acceptance_rate=_honest_acceptance(laws, accepted),
@@ -69,7 +78,7 @@ def check_position(
         tokens=token_lines(tokens, laws, outcomes, comparison, vocab),
         roles=found.uses,
     )
-    return Checked(result, laws, outcomes, comparison)
+    return Checked(result, laws, outcomes, comparison, other_reading)
 
 
 def check_bonus(found: PositionLaws, settings: CheckSettings, vocab: Vocab | None) -> BonusResult:
@@ -89,28 +98,29 @@ def check_bonus(found: PositionLaws, settings: CheckSettings, vocab: Vocab | Non
     )
 
 
-def _role_laws(
-    found: PositionLaws, vectors: dict[Role, ExactVector], settings: CheckSettings
-) -> RoleLaws:
-    return RoleLaws(vectors, found.one_hot, found.same_target, settings.zero_draft)
+def _role_laws(found: PositionLaws, vectors: dict[Role, ExactVector], zero_draft: str) -> RoleLaws:
+    return RoleLaws(vectors, found.one_hot, found.same_target, zero_draft)
+
+
+def _drafted_outside(laws: RoleLaws) -> bool:
+    """Whether a token is drafted although its tested probability is 0."""
+    if Role.ACCEPT_DRAFT in laws.one_hot:
+        return False
+    return bool(laws[Role.DRAFTED_FROM].drafted_outside(laws[Role.ACCEPT_DRAFT]))
 
 
 def _refuse_drafted_outside(laws: RoleLaws, place: str) -> None:
-    """A token that is drafted although its tested probability is 0 contradicts the capture."""
-    if Role.ACCEPT_DRAFT in laws.one_hot or laws.zero_draft != "error":
-        return
+    """Rows of a capture that contradict each other: what was drafted cannot have been drafted."""
     drafted, tested = laws[Role.DRAFTED_FROM], laws[Role.ACCEPT_DRAFT]
-    outside = drafted.drafted_outside(tested)
-    if outside:
-        token = outside[0]
-        raise RowError(
-            f"token {token} is drafted with mass {float(drafted.value(token)):.6g} but its draft "
-            "probability in the test is 0",
-            place=place,
-            expected="accept_draft above 0 wherever drafted_from is",
-            advice="engines differ in target/0: --zero-draft accept reads it as infinite, "
-            "--zero-draft reject never accepts such a token",
-        )
+    token = drafted.drafted_outside(tested)[0]
+    raise RowError(
+        f"token {token} is drafted with mass {float(drafted.value(token)):.6g} but its draft "
+        "probability in the test is 0",
+        place=place,
+        expected="accept_draft above 0 wherever drafted_from is",
+        advice="engines differ in target/0: --zero-draft accept reads it as infinite, "
+        "--zero-draft reject never accepts such a token",
+    )
 
 
 def _judged(comparison: Comparison, settings: CheckSettings) -> Verdict:
@@ -122,6 +132,13 @@ def _judged(comparison: Comparison, settings: CheckSettings) -> Verdict:
     if settings.max_tv is not None and not comparison.unassigned and largest <= settings.max_tv:
         return Verdict.WITHIN_TOLERANCE
     return verdict
+
+
+def _agreed(verdict: Verdict, other: Comparison | None, settings: CheckSettings) -> Verdict:
+    """The verdict that both readings of target/0 share, or undecided."""
+    if other is None:
+        return verdict
+    return verdict if _judged(other, settings) is verdict else Verdict.UNDECIDED
 
 
 def _honest_acceptance(laws: RoleLaws, accepted: ExactVector) -> Figure:
@@ -137,9 +154,7 @@ def _honest_acceptance(laws: RoleLaws, accepted: ExactVector) -> Figure:
     return probability(honest.total(), honest.error)
 
 
-def _recheck(
-    found: PositionLaws, rule: Rule, settings: CheckSettings, comparison: Comparison
-) -> None:
+def _recheck(found: PositionLaws, rule: Rule, zero_draft: str, comparison: Comparison) -> None:
     """Before an accusation: the same position as fractions must show the same total variation."""
     small = max(law.support for law in found.laws.values())
     if small > _RECHECKED_UP_TO or isinstance(comparison.output, RationalVector):
@@ -147,7 +162,7 @@ def _recheck(
     twins: dict[Role, ExactVector] = {
         role: RationalVector.of(rational(law)) for role, law in found.laws.items()
     }
-    laws = _role_laws(found, twins, settings)
+    laws = _role_laws(found, twins, zero_draft)
     if small > _QUOTIENTS_UP_TO and not _linear(laws):
         return
     outcomes = rule.outcomes(laws)

@@ -36,6 +36,12 @@ class PositionLaws:
     noted: tuple[Noted, ...]
 
     @property
+    def drafted_or_tested_by_row(self) -> bool:
+        """Whether the capture itself gives the law of `drafted_from` or `accept_draft`."""
+        roles = (Role.DRAFTED_FROM.value, Role.ACCEPT_DRAFT.value)
+        return any(use.recipe == "row" for use in self.uses if use.role in roles)
+
+    @property
     def same_target(self) -> bool:
         return same_law(self.laws[Role.ACCEPT_TARGET], self.laws[Role.RESIDUAL_TARGET])
 

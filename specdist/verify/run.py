@@ -17,7 +17,7 @@ from specdist.model.report import Report, StepResult
 from specdist.model.settings import Settings
 from specdist.model.verdict import Verdict
 from specdist.verify.mismatch import written
-from specdist.verify.scope import SCOPE
+from specdist.verify.scope import AS_SPECIFIED, SCOPE, fills_roles_as_specified, guesses
 from specdist.verify.spread import verify_all
 from specdist.verify.summary import Tally
 
@@ -59,6 +59,8 @@ class Run:
     sources: list[str] = field(default_factory=list)
     filtered_out: int = 0
     findings: list[Finding] = field(default_factory=list)
+    read_as: list[str] = field(default_factory=list)
+    as_specified: bool = True
 
     def results(self) -> Iterator[StepResult]:
         """Verifies step after step. A capture that turns out malformed is kept as unreadable.
@@ -94,24 +96,49 @@ class Run:
             findings=tuple(self.findings + missed),
             unreadable=tuple(item for item in self.unreadable if item.counts),
             not_captures=tuple(item.source for item in self.unreadable if not item.counts),
-            scope=SCOPE,
+            scope=SCOPE + ((AS_SPECIFIED,) if self.as_specified and summary.steps else ()),
             filtered_out=self.filtered_out,
             floors_missed=tuple(finding.message for finding in missed if not finding.allowed),
             sources=tuple(self.sources),
+            read_as=tuple(self.read_as),
         )
 
     def _capture_results(self, capture: Capture, started: float) -> Iterator[StepResult]:
         checking = self.settings.checking
         workers = checking.workers or os.cpu_count() or 1
+        guessed = guesses(capture)
+        self.read_as += [guessed] if guessed else []
         steps = self._selected(capture)
-        for result in verify_all(steps, checking, workers, self.executor):
-            self.tally.add(result)
-            if self.retain or result.verdict is not Verdict.EQUAL:
-                self.kept.append(result)
+        for done, result in enumerate(verify_all(steps, checking, workers, self.executor), 1):
+            self._take(result)
             yield result
             if self._out_of_time(started):
-                self.findings.append(_budget_finding(self.tally.steps))
+                self._stop(capture, done)
                 return
+
+    def _take(self, result: StepResult) -> None:
+        self.tally.add(result)
+        self.as_specified = self.as_specified and fills_roles_as_specified(result)
+        if self.retain or result.verdict is not Verdict.EQUAL:
+            self.kept.append(result)
+
+    def _stop(self, capture: Capture, done: int) -> None:
+        """The time budget is spent: whatever was not checked is undecided."""
+        selected = self.settings.reading.select is not None or self.settings.reading.limit
+        left = None if selected or capture.step_count is None else capture.step_count - done
+        if left == 0:
+            return
+        self.tally.verdicts[Verdict.UNDECIDED] += left or 0
+        steps = f"{done} step{'s' if done != 1 else ''}"
+        rest = "the others were" if left is None else f"the other {left} were"
+        self.findings.append(
+            Finding(
+                "undecided-budget",
+                Severity.WARNING,
+                f"the time budget ended the run after {steps} of {capture.source}; "
+                f"{rest} not checked",
+            )
+        )
 
     def _selected(self, capture: Capture) -> Iterator[Step]:
         reading = self.settings.reading
@@ -123,7 +150,14 @@ class Run:
             if reading.limit is not None and taken >= reading.limit:
                 return
             taken += 1
+            if taken == 2 and self.settings.checking.history is not None:
+                raise SettingsError(
+                    "history is what one step has seen, and there is more than one step",
+                    place=capture.source,
+                    advice="choose a step with --select, or write context into a JSON capture",
+                )
             named = step.vocab or capture.vocab or self.vocab
+            _check_vocab(named, step)
             yield replace(step, vocab=named) if named is not step.vocab else step
 
     def _out_of_time(self, started: float) -> bool:
@@ -162,9 +196,13 @@ def _unreadable(capture: Capture, error: SpecdistError) -> Unreadable:
     )
 
 
-def _budget_finding(steps: int) -> Finding:
-    return Finding(
-        "undecided-budget",
-        Severity.WARNING,
-        f"the time budget ended the run after {steps} steps; the others were not checked",
-    )
+def _check_vocab(vocab: Vocab | None, step: Step) -> None:
+    """Fewer texts than tokens is usual (padding); more means the texts of another model."""
+    size = step.positions[0].target.size
+    if vocab is not None and len(vocab.texts) > size:
+        raise SettingsError(
+            f"the vocabulary has {len(vocab.texts)} texts, the rows have {size} tokens",
+            place=step.source,
+            expected="at most one text a token",
+            advice="take the texts that belong to these rows",
+        )

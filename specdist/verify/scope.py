@@ -1,4 +1,10 @@
-"""What a verdict does not say; printed with every one."""
+"""What a verdict does not say; printed with every one. And what was guessed on the way to it."""
+
+from __future__ import annotations
+
+from specdist.model.capture import Capture
+from specdist.model.report import RoleUse, StepResult
+from specdist.model.role import ONE_HOT_ROLES, Role
 
 SCOPE = (
     "equal laws do not promise the same text under a fixed seed, the same text in one run, "
@@ -6,3 +12,42 @@ SCOPE = (
     "an equal law says nothing of speed; speed was not measured",
     "only the captured rows were checked: an offline check is not a test of a deployment",
 )
+
+AS_SPECIFIED = (
+    "every role was filled as a correct engine fills it, and then the token rule is lossless for "
+    "any rows: say what the engine really does with --role, or with rows by role in the capture"
+)
+"""Added where no role says what an engine really did: the pass is then about the recipes alone."""
+
+_TOLD = ("as told", "default")
+
+
+def fills_roles_as_specified(step: StepResult) -> bool:
+    """Whether the roles of a step are those of a correct engine by their recipes alone."""
+    filled = [position.roles for position in step.positions]
+    filled += [step.bonus.roles] if step.bonus is not None else []
+    return all(_as_specified(uses) for uses in filled)
+
+
+def _as_specified(uses: tuple[RoleUse, ...]) -> bool:
+    by_side: dict[str, set[str]] = {"target": set(), "draft": set()}
+    one_hot = {use.role for use in uses if use.recipe == "one-hot"}
+    for use in uses:
+        tested_one_hot = one_hot == {role.value for role in ONE_HOT_ROLES}
+        if use.role in one_hot or (tested_one_hot and use.role == Role.DRAFTED_FROM.value):
+            continue
+        by_side[use.side].add(use.recipe)
+    complete = not one_hot or len(one_hot) == len(ONE_HOT_ROLES)
+    return complete and all(len(kinds) <= 1 and "row" not in kinds for kinds in by_side.values())
+
+
+def guesses(capture: Capture) -> str | None:
+    """One line about what a reader decided by itself: kinds by the values, the stage by default."""
+    facts = dict(capture.facts)
+    named = [("target kind", "target"), ("draft kind", "draft"), ("stage", "stage")]
+    found = [
+        f"{label} {facts[key]}"
+        for key, label in named
+        if key in facts and not any(told in facts[key] for told in _TOLD)
+    ]
+    return f"{capture.source}: {', '.join(found)}" if found else None

@@ -109,7 +109,7 @@ def _position(
         return position_laws(position.target, position.draft, chosen, rows, context)
 
     def checked_with(found: PositionLaws) -> Checked:
-        place = position.target.place
+        place = position.draft.place
         return check_position(position.index, found, rule, settings, step.vocab, place)
 
     found = laws_with(by_role)
@@ -172,6 +172,8 @@ def _findings(
     findings = []
     if checked.comparison.unassigned:
         findings.append(mismatch.unassigned_finding(position.index, checked))
+    elif checked.other_reading is not None:
+        findings.append(mismatch.zero_draft_finding(position.index, checked))
     elif verdict is Verdict.UNDECIDED:
         findings.append(mismatch.undecided_finding(position.index, checked.result.total_variation))
     if verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
