@@ -131,6 +131,40 @@ def test_explain_lists_everything_it_can_explain() -> None:
     assert all(len(line) <= 80 for line in listed.splitlines())
 
 
+def test_topics_have_pages_and_names_may_be_written_with_underscores() -> None:
+    from specdist.cli.topics import TOPICS
+
+    assert {"roles", "recipe", "penalties", "one-hot", "raw", "scope"} <= set(TOPICS)
+    for name in TOPICS:
+        text = run("explain", name).stdout
+        assert text.startswith(f"{name}: ")
+        assert all(len(line) <= 80 for line in text.splitlines())
+    assert run("explain", "top_p").stdout == run("explain", "top-p").stdout
+    assert run("explain", "drafted-from").stdout == run("explain", "drafted_from").stdout
+    assert run("explain", "OUTPUT_MISMATCH").stdout == run("explain", "output-mismatch").stdout
+
+
+@pytest.mark.parametrize("name", ["bogus", "speed", "vllm", "zzz"])
+def test_explain_makes_no_wild_guess(name: str) -> None:
+    result = run("explain", name)
+    assert (result.code, result.stdout) == (2, "")
+    assert "did you mean" not in result.stderr
+    assert "= help: specdist explain\n" in result.stderr
+
+
+def test_allow_names_what_can_be_found_once() -> None:
+    found = re.compile(r'(?:Finding|Remark)\(\s*"([a-z-]+)"')
+    code = [path.read_text(encoding="utf-8") for path in (ROOT / "specdist").rglob("*.py")]
+    assert sorted(catalogue.FOUND) == sorted(
+        {name for text in code for name in found.findall(text)}
+    )
+    result = run("what-if", "--target", "1,0", "--draft", "1,0", "--allow", "bogus")
+    assert result.code == 2
+    shown = " ".join(result.stderr.split())
+    assert all(shown.count(ident) == 1 for ident in catalogue.FOUND)
+    assert "shifted-rows" not in shown
+
+
 def test_explain_knows_every_ident_and_suggests_the_nearest() -> None:
     for entry in catalogue.CATALOGUE:
         assert entry.summary.split()[0] in run("explain", entry.ident).stdout.lower()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -179,13 +180,44 @@ def test_wrong_texts(recipe: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("recipe", "near"),
     [("top-q:1", "'top-p'"), ("temprature:1", "'temperature'"), ("minp:1", "'min-p'"),
-     ("top-k:1:tie=all", "'ties'"), ("frequence:1", "'frequency'")],
+     ("top-k:1:tie=all", "'ties'"), ("frequence:1", "'frequency-penalty'"),
+     ("typ:1", "'typical-p'")],
 )  # fmt: skip
 def test_unknown_names_get_the_nearest(recipe: str, near: str) -> None:
     with pytest.raises(SettingsError) as raised:
         parse_recipe(recipe)
     assert raised.value.advice.startswith("did you mean")
     assert near in raised.value.advice
+
+
+@pytest.mark.parametrize(
+    ("recipe", "advice"),
+    [
+        ("top-p=0.9", "did you mean 'top-p:0.9'?"),
+        ("top_p 0.9", "did you mean 'top-p:0.9'?"),
+        ("temperature:1,nucleus=0.9", "did you mean 'top-p:0.9'?"),
+        ("temperature", 'write NAME:VALUE[:OPTION=VALUE], steps separated by ","'),
+        ("top-p:0.9,boundary=exceed", "did you mean 'top-p:0.9:boundary=exceed'?"),
+        ("temperature:1,ties=all", "options follow a ':', as in 'top-k:VALUE:ties=all'"),
+        ("top-p:0.9:exceed", "did you mean 'boundary=exceed'?"),
+        ("top-p:0.9:bogus", 'write NAME:VALUE[:OPTION=VALUE], steps separated by ","'),
+        ("top-p:0.9;boundary=exceed", "did you mean '0.9:boundary=exceed'?"),
+    ],
+)
+def test_a_slip_of_syntax_gets_what_was_meant(recipe: str, advice: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        parse_recipe(recipe)
+    assert advice in raised.value.advice
+
+
+@pytest.mark.parametrize("name", [processor.name for processor in PROCESSORS])
+def test_only_names_that_stand_in_a_list_are_suggested(name: str) -> None:
+    listed = {repr(processor.name) for processor in PROCESSORS}
+    for wrong in (name[:-1] + "q", name[1:], name + "x"):
+        with pytest.raises(SettingsError) as raised:
+            parse_recipe(f"{wrong}:1")
+        suggested = set(re.findall(r"'[^']+'", raised.value.advice))
+        assert suggested <= listed
 
 
 def test_a_name_near_to_nothing_gets_the_list() -> None:

@@ -15,6 +15,7 @@ from specdist.cli.commands.explain import explain
 from specdist.cli.commands.inspect_command import inspect_command
 from specdist.cli.commands.what_if import what_if
 from specdist.cli.plain_commands import PlainCommand, PlainGroup
+from specdist.cli.processing_options import VALUES_WITH_OPTIONS
 from specdist.errors import SettingsError
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -29,8 +30,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
-app.command("check", cls=PlainCommand, epilog=exit_codes.table())(check)
-app.command("what-if", cls=PlainCommand, epilog=exit_codes.table())(what_if)
+_EPILOG = f"{VALUES_WITH_OPTIONS}\n\n{exit_codes.table()}"
+app.command("check", cls=PlainCommand, epilog=_EPILOG)(check)
+app.command("what-if", cls=PlainCommand, epilog=_EPILOG)(what_if)
 app.command("inspect", cls=PlainCommand)(inspect_command)
 app.command("explain", cls=PlainCommand)(explain)
 app.command("config", cls=PlainCommand)(config)

@@ -10,6 +10,14 @@ from specdist.cli.option_values import nearest
 from specdist.cli.options import Option
 from specdist.errors import SettingsError
 
+_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("specdist.toml", ()),
+    ("pyproject.toml", ("tool", "specdist")),
+)
+LOOKED_FOR = """\
+looked for in the working directory: specdist.toml, then [tool.specdist] in
+pyproject.toml; in the environment: SPECDIST_FORMAT, SPECDIST_COLOR"""
+
 
 def read_config(folder: Path, options: Iterable[Option]) -> tuple[str, dict[str, Any]]:
     """Origin and values of the config file; ``("", {})`` when there is none.
@@ -17,7 +25,7 @@ def read_config(folder: Path, options: Iterable[Option]) -> tuple[str, dict[str,
     ``specdist.toml`` wins over ``pyproject.toml`` as a whole. Values come back in the form that
     the command line gives: texts, lists of texts, or True. Raises `SettingsError`.
     """
-    for name, table in (("specdist.toml", ()), ("pyproject.toml", ("tool", "specdist"))):
+    for name, table in _FILES:
         path = folder / name
         if not path.is_file():
             continue

@@ -12,15 +12,18 @@ _NUMBER = re.compile(r"[+-]?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?
 _LONGEST = 4000
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """``did you mean "top-p"?``, with up to three names; the whole list when none is near."""
+def near(name: str, known: Iterable[str]) -> str:
+    """``did you mean top-p?``, with up to three names; empty when none is near."""
     from difflib import get_close_matches
 
+    close = get_close_matches(name[:80], list(known), n=3, cutoff=0.7)
+    return f"did you mean {' or '.join(close)}?" if close else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What `near` says; the whole list when no name is near."""
     names = list(known)
-    close = get_close_matches(name, names, n=3, cutoff=0.5)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
-    return f"valid names: {', '.join(names)}"
+    return near(name, names) or f"valid names: {', '.join(names)}"
 
 
 def choice(name: str, text: str, choices: Iterable[str]) -> str:
@@ -31,7 +34,7 @@ def choice(name: str, text: str, choices: Iterable[str]) -> str:
     raise SettingsError(
         f"{name}={text} is not a value of this option",
         expected=" or ".join(names),
-        advice=nearest(text, names),
+        advice=near(text, names),
     )
 
 

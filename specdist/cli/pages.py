@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from specdist.cli.exit_codes import MEANING
-from specdist.cli.option_values import nearest
+from specdist.cli.option_values import near
+from specdist.cli.topics import TOPICS, topic
 from specdist.errors import SettingsError
 from specdist.findings import catalogue
 from specdist.model.role import Role
@@ -38,25 +39,33 @@ def contents() -> dict[str, list[tuple[str, str]]]:
         "rules": [(rule.name, rule.title) for rule in RULES],
         "processors": [(p.name, p.summary) for p in PROCESSORS],
         "roles": [(role.value, text) for role, text in ROLES.items()],
-        "more": [("exit-codes", "what each exit code means")],
+        "more": [
+            *((name, summary) for name, (summary, _) in TOPICS.items()),
+            ("exit-codes", "what each exit code means"),
+        ],
     }
 
 
 def page(name: str) -> str:
-    """The page of that name; SettingsError with the nearest names when there is none."""
-    found = (
-        _processor(name) or _rule(name) or catalogue.page(name) or _role(name) or _exit_codes(name)
-    )
-    if found is None:
-        found = _summary(name)
+    """The page of that name, underscores read as hyphens; SettingsError with the nearest names
+    when there is none."""
+    plain = name.strip().lower().replace("_", "-")
+    pages = (_processor, _rule, catalogue.page, _role, topic, _exit_codes, _summary)
+    found = next(filter(None, (find(plain) for find in pages)), None)
     if found is None:
         known = [entry for entries in contents().values() for entry, _ in entries]
-        raise SettingsError(f"nothing is called {name!r}", advice=nearest(name, known))
+        raise SettingsError(
+            f"nothing is called {name[:40]!r}",
+            expected="a name that `specdist explain` lists",
+            advice=near(plain.replace("-", "_"), [k for k in known if "_" in k])
+            or near(plain, known)
+            or "specdist explain",
+        )
     return found.rstrip("\n") + "\n"
 
 
 def _processor(name: str) -> str | None:
-    return next((p.page for p in PROCESSORS if name in (p.name, *p.aliases)), None)
+    return next((p.page for p in PROCESSORS if name in map(str.lower, (p.name, *p.aliases))), None)
 
 
 def _rule(name: str) -> str | None:

@@ -4,15 +4,29 @@ the draft side only."""
 from __future__ import annotations
 
 from specdist.cli.options import Option
+from specdist.processing.processor import Processor
 from specdist.processing.registry import PROCESSORS
 
+VALUES_WITH_OPTIONS = """\
+A processing option takes VALUE:option=value:option=value, for example
+--top-p 0.7:boundary=exceed, --top-k 50:ties=lowest-id, --min-tokens 3:eos=0
+(specdist explain top-p); steps in another order are a --recipe"""
+
 _SHORT = {"temperature": "T"}
+
+
+def _help(processor: Processor) -> str:
+    """The summary, and the options that may follow the value."""
+    text = f"{processor.summary[0].upper()}{processor.summary[1:]}"
+    names = [f":{option.name}=" for option in processor.options]
+    return f"{text} ({', '.join(names)})." if names else f"{text}."
+
 
 BOTH_SIDES: tuple[Option, ...] = tuple(
     Option(
         processor.name,
-        "Engine: processing of target and draft",
-        f"{processor.summary[0].upper()}{processor.summary[1:]}.",
+        "Engine: processing of target and draft: VALUE[:option=value...]",
+        _help(processor),
         processor.metavar,
         short=_SHORT.get(processor.name, ""),
     )

@@ -170,7 +170,7 @@ def _roles(texts: Iterable[str]) -> dict[Role, str]:
             raise SettingsError(
                 f"role={text} is not ROLE=RECIPE" if not equals else f"unknown role {name!r}",
                 expected=f"one of {', '.join(known)}, then = and a recipe",
-                advice=read.nearest(name, known),
+                advice=read.near(name, known),
             )
         if Role(name) in roles:
             raise SettingsError(f"role {name} is given twice", expected="one recipe a role")
@@ -201,9 +201,9 @@ def _reading(chosen: Layered) -> ReadingSettings:
 
 def _checking(chosen: Layered) -> dict[str, Any]:
     def allowed(name: str, texts: list[str]) -> frozenset[str]:
-        from specdist.findings.catalogue import idents
+        from specdist.findings.catalogue import FOUND
 
-        return frozenset(read.choice(name, text, idents()) for text in texts)
+        return frozenset(read.choice(name, text, FOUND) for text in texts)
 
     def one_of(name: str, text: str, *choices: str) -> str:
         return read.choice(name, text, choices)

@@ -11,6 +11,7 @@ from specdist.model.capture import Capture, Position, Step
 from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Row, Stage
 
 _KINDS = {"": Kind.PROBABILITIES, "-logits": Kind.LOGITS, "-logprobs": Kind.LOGPROBS}
+_ENDLESS = ("-inf", "-infinity")
 _SOURCE = "command line"
 
 
@@ -74,10 +75,15 @@ def _value(name: str, text: str, kind: Kind) -> Fraction | None:
     """A number, or None for minus infinity."""
     text = text.strip()
     endless = kind is not Kind.PROBABILITIES
-    if endless and text.lower() in ("-inf", "-infinity"):
+    if endless and text.lower() in _ENDLESS:
         return None
     expected = "numbers such as 3/10, 0.3 or 1e-6, separated by commas"
-    return rational(name, text, expected + (", or -inf" if endless else ""))
+    try:
+        return rational(name, text, expected + (", or -inf" if endless else ""))
+    except SettingsError as error:
+        if not endless and text.lower() in _ENDLESS:
+            error.advice = "-inf is a logit or a log-probability: --target-logits, --draft-logits"
+        raise
 
 
 def _drafted_token(texts: Mapping[str, str], size: int) -> int | None:

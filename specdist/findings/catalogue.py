@@ -75,6 +75,20 @@ def idents() -> tuple[str, ...]:
     return tuple(entry.ident for entry in CATALOGUE)
 
 
+FOUND = (
+    "output-mismatch",
+    "bonus-mismatch",
+    "acceptance-below-floor",
+    "configuration-needed",
+    "undecided-precision",
+    "undecided-budget",
+    "row-not-normalised",
+    "near-cut",
+    "context-not-verified",
+)
+"""The idents that findings of this version carry: what ``--allow`` can refer to."""
+
+
 def find(ident: str) -> Entry | None:
     """The entry of an ident; None when there is none."""
     return next((entry for entry in CATALOGUE if entry.ident == ident), None)

@@ -11,8 +11,14 @@ from collections.abc import Mapping
 from specdist.errors import SettingsError
 from specdist.model.recipe import Argument, Recipe, RecipeStep
 from specdist.processing.processor import Processor
-from specdist.processing.registry import PROCESSORS, nearest_names, processor_named
-from specdist.processing.value_texts import shortened, written_argument
+from specdist.processing.recipe_errors import (
+    no_value,
+    not_a_step,
+    unknown_option,
+    wrong_value,
+)
+from specdist.processing.registry import PROCESSORS, processor_named
+from specdist.processing.value_texts import written_argument
 
 ONE_HOT = Recipe(one_hot=True)
 RAW = Recipe()
@@ -30,20 +36,15 @@ def parse_recipe(text: str) -> Recipe:
     if written in ("one-hot", "one_hot"):
         return ONE_HOT
     steps = []
+    before = ""
     for part in written.split(","):
         name, colon, value = part.partition(":")
         if name.strip() in ("", "raw", "one-hot", "one_hot"):
-            raise SettingsError(
-                f"recipe {shortened(text)!r} has {shortened(part.strip())!r} where a step belongs",
-                expected="'raw', 'one-hot' or steps such as 'temperature:0.8,top-p:0.95'",
-            )
-        processor = processor_named(name)
+            raise not_a_step(text, part)
         if not colon:
-            raise SettingsError(
-                f"step {processor.name!r} has no value",
-                expected=f"{processor.name}:{processor.metavar}",
-            )
-        steps.append(parse_step(processor, value))
+            raise no_value(part, before)
+        steps.append(parse_step(processor_named(name), value))
+        before = part
     return Recipe(tuple(steps))
 
 
@@ -56,12 +57,7 @@ def parse_step(processor: Processor, text: str) -> RecipeStep:
         key, equals, chosen = assignment.partition("=")
         key = key.strip()
         if not equals or key not in readers:
-            raise SettingsError(
-                f"{processor.name} has no option {shortened(assignment)!r}",
-                expected=f"options of {processor.name}: "
-                + (", ".join(f"{name}=..." for name in readers) or "none"),
-                advice=nearest_names(key, readers),
-            )
+            raise unknown_option(processor, assignment)
         if key in given:
             raise SettingsError(f"{processor.name}: option {key!r} is given twice")
         given[key] = readers[key](f"{processor.name}:{key}", chosen)
@@ -71,7 +67,10 @@ def parse_step(processor: Processor, text: str) -> RecipeStep:
                 f"{processor.name} needs the option {key!r}",
                 expected=f"{processor.name}:{processor.metavar}:{key}=...",
             )
-    return _step(processor, processor.value(processor.name, value), given)
+    try:
+        return _step(processor, processor.value(processor.name, value), given)
+    except SettingsError as error:
+        raise wrong_value(processor, value, error) from None
 
 
 def _step(processor: Processor, value: Argument, given: Mapping[str, Argument]) -> RecipeStep:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from specdist.errors import SettingsError
 from specdist.processing.allowed import ALLOWED
@@ -56,14 +56,18 @@ def processor_named(name: str) -> Processor:
         raise SettingsError(
             f"unknown processor {written[:40]!r}",
             expected="one of " + ", ".join(known.name for known in PROCESSORS),
-            advice=nearest_names(written, _BY_NAME),
+            advice=nearest_names(written, _BY_NAME, lambda near: _BY_NAME[near].name),
         )
     return processor
 
 
-def nearest_names(name: str, valid: Iterable[str]) -> str:
-    """Advice that names the valid names nearest to ``name``; empty when none is near."""
+def nearest_names(
+    name: str, valid: Iterable[str], listed: Callable[[str], str] = lambda name: name
+) -> str:
+    """Advice that names the valid names nearest to ``name``; empty when none is near. ``listed``
+    gives the name of an alias that stands in lists."""
     import difflib
 
-    near = difflib.get_close_matches(name[:80], list(valid), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(repr(close) for close in near)}?" if near else ""
+    near = difflib.get_close_matches(name[:80], list(valid), n=3, cutoff=0.6)
+    names = dict.fromkeys(map(listed, near))
+    return f"did you mean {' or '.join(repr(close) for close in names)}?" if names else ""

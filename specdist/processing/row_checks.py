@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -71,7 +72,7 @@ def _probabilities(row: Row, values: tuple[Fraction | None, ...], normalise: boo
                 f"probability of token {token} is {'-inf' if value is None else written(value)}",
                 place=f"{row.place}[{token}]",
                 expected="probabilities of at least 0",
-                advice="if these are logits, say --kind logits",
+                advice=kind_advice(row, "logits"),
             )
     present = {x: value for x, value in enumerate(values) if value}
     total = exact_sum(present.values())
@@ -84,9 +85,20 @@ def _probabilities(row: Row, values: tuple[Fraction | None, ...], normalise: boo
         return {x: of_probability(value) for x, value in present.items()}, ()
     within = abs(deviation) <= sum_allowance(row.numbers, row.size, total)
     if not within and not normalise:
-        raise _not_normalised(row, "probabilities", deviation, number_format_hint(row, values))
+        hint = number_format_hint(row, values)
+        if not hint and max(present.values()) > 1:
+            hint = kind_advice(row, "logits")
+        raise _not_normalised(row, "probabilities", deviation, hint)
     remark = sum_remark("probabilities", deviation, repaired=not within)
     return {x: of_probability(value / total) for x, value in present.items()}, (remark,)
+
+
+def kind_advice(row: Row, kind: str) -> str:
+    """``if these are logits, say --kind logits``; rows typed on the command line carry their kind
+    in the name of their option, which is the end of their place."""
+    if re.search(r"--(target|draft)(-log\w+)?$", row.place) is None:
+        return f"if these are {kind}, say --kind {kind}"
+    return f"if these are {kind}, give them as --target-{kind} and --draft-{kind}"
 
 
 def _logprob_remarks(row: Row, logits: dict[int, Logit], normalise: bool) -> tuple[Remark, ...]:
@@ -98,7 +110,7 @@ def _logprob_remarks(row: Row, logits: dict[int, Logit], normalise: bool) -> tup
                 f"log-probability of token {token} is {written(logit.shift)}, above 0",
                 place=f"{row.place}[{token}]",
                 expected="log-probabilities of at most 0, up to the rounding of the number format",
-                advice="if these are logits, say --kind logits",
+                advice=kind_advice(row, "logits"),
             )
     context = decimal_context(_DIGITS)
     masses = {x: as_decimal(z.shift, context).exp(context) for x, z in logits.items()}

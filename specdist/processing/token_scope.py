@@ -70,7 +70,8 @@ def counted_tokens(step: RecipeStep, context: RowContext, size: int) -> tuple[in
             raise SettingsError(
                 f"{step.name} counts the output, and the length of the prompt is not known",
                 expected="a capture with prompt_length",
-                advice=f"write the history: {step.text}:history=1+2+3:prompt=1",
+                advice="give --prompt-length N (and --history 1,2,3), or write both into the step: "
+                f"{step.text}:history=1+2+3:prompt=1",
             )
         tokens = tokens[prompt_length:]
     tokens += _drafted(step, context, size)
@@ -88,7 +89,7 @@ def output_length(step: RecipeStep, context: RowContext, size: int) -> int:
         raise SettingsError(
             f"{step.name} needs the number of output tokens so far, and it is not known",
             expected="a capture with context and prompt_length",
-            advice="give both in the capture, or leave the step out",
+            advice="give --history 1,2,3 and --prompt-length 1, or both in the capture",
         )
     return max(len(history.tokens) - history.prompt_length, 0) + drafted
 
@@ -108,7 +109,8 @@ def _history(step: RecipeStep, context: RowContext) -> tuple[tuple[int, ...], in
         raise SettingsError(
             f"{step.name} needs the tokens so far, and none are known",
             expected="a capture with context token ids",
-            advice=f"write the history into the step: {step.text}:history=1+2+3",
+            advice="give --history 1,2,3 (and --prompt-length 1 where only the output counts), or "
+            f"write it into the step: {step.text}:history=1+2+3",
         )
     return context.history.tokens, context.history.prompt_length
 

@@ -9,6 +9,7 @@ from specdist.model.finding import Finding, Severity
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
 from specdist.reports import aggregate, finding_text, layout, pass_text
+from specdist.reports.scope_text import scope_lines
 from specdist.reports.view import View, place, plural
 
 _LESSONS = 3
@@ -35,7 +36,7 @@ def render(report: Report, view: View) -> str:
     lines += _proven(report, view) or aggregate.lines(report, view)
     lines += _folded(found[Severity.NOTE], view)
     lines += skipped(report.not_captures)
-    scope = _scope(report)
+    scope = scope_lines(report)
     if scope and lines and lines[-1]:
         lines.append("")
     return "\n".join([*lines, *scope, *summary(report)]) + "\n"
@@ -174,13 +175,6 @@ def summary(report: Report) -> list[str]:
     if unreadable:
         parts.append(plural(unreadable, "file") + " unreadable")
     return [f"{plural(counts.steps, 'step')} checked: {', '.join(parts)}"]
-
-
-def _scope(report: Report) -> list[str]:
-    """What the verdict does not say, as one paragraph; nothing when there is no verdict."""
-    if not report.scope or not report.summary.steps:
-        return []
-    return layout.wrap(f"scope: {'; '.join(report.scope)}", "", "  ")
 
 
 def _spaced(lines: list[str]) -> list[str]:

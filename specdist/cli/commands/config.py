@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from specdist.cli.commands.inspect_command import FORMAT
+from specdist.cli.config_file import LOOKED_FOR
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import Option, takes
 
@@ -36,7 +37,8 @@ def config(**values: Any) -> ExitCode:
         from specdist.reports.layout import table
 
         rows = [[name, _text(value), origin] for name, (value, origin) in shown.items()]
-        console.out("\n".join(table(["setting", "value", "origin"], rows, left=3)) + "\n")
+        lines = table(["setting", "value", "origin"], rows, left=3)
+        console.out("\n".join([*lines, "", LOOKED_FOR]) + "\n")
     return ExitCode.PASSED
 
 

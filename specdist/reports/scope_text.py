@@ -1,0 +1,30 @@
+"""What the verdict does not say, in few words: the report's sentences, those known here shorter."""
+
+from __future__ import annotations
+
+from specdist.model.report import Report
+from specdist.reports import layout
+from specdist.verify.scope import AS_SPECIFIED, SCOPE
+
+_SHORT = dict(
+    zip(
+        (*SCOPE, AS_SPECIFIED),
+        (
+            "equality promises neither the same text (fixed seed or one run) nor similar task "
+            "scores",
+            "speed was not measured",
+            "only captured rows were checked: no test of a deployment",
+            "roles are filled as a correct engine fills them, so the rule is lossless for any "
+            "rows: to test an engine, say what it does (--role, role rows)",
+        ),
+        strict=True,
+    )
+)
+
+
+def scope_lines(report: Report) -> list[str]:
+    """One paragraph; nothing when nothing was checked, for then there is no verdict."""
+    if not report.scope or not report.summary.steps:
+        return []
+    said = "; ".join(_SHORT.get(sentence, sentence) for sentence in report.scope)
+    return layout.wrap(f"scope: {said}", "", "  ")
