@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +50,32 @@ def sessions(path: Path) -> list[Session]:
                 found.append(Session(command, output if output.strip() else None, 0))
     assert found, f"{path} shows no command"
     return found
+
+
+def refreshed(text: str, run: Callable[[list[str]], tuple[str, int]]) -> str:
+    """The Markdown text with every shown output as it is now."""
+
+    def block(match: re.Match[str]) -> str:
+        chunks = re.split(r"^\$ ", match.group(1), flags=re.MULTILINE)
+        written, code = "", 0
+        for chunk in chunks[1:]:
+            command, output = _split(chunk)
+            shown = chunk[: len(chunk) - len(output)]
+            if command == "echo $?":
+                written += f"$ {shown}{code}\n"
+                continue
+            printed, code = run(shlex.split(command)[1:])
+            written += f"$ {shown}{_cut(output, printed) if output.strip() else ''}"
+        return f"```console\n{written}```\n"
+
+    return _BLOCK.sub(block, text).replace("```\n\n\n", "```\n\n")
+
+
+def _cut(shown: str, printed: str) -> str:
+    """What is printed, the scope left out where what was shown left something out."""
+    if not re.search(r"^\.\.\.$", shown, flags=re.MULTILINE):
+        return printed
+    return re.sub(r"^scope: .*\n(?:  .*\n)*", "...\n", printed, flags=re.MULTILINE)
 
 
 def _split(chunk: str) -> tuple[str, str]:

@@ -1,16 +1,29 @@
-"""The README is executed: every console block is run and its output compared."""
+"""The README is executed: every console block is run and its output compared.
+
+`UPDATE_GOLDEN=1 pytest tests/test_readme.py` writes the outputs anew.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
 from tests.cli import ROOT, run_process
-from tests.console import Session, matches, sessions
+from tests.console import Session, matches, refreshed, sessions
 
 README = ROOT / "README.md"
+
+
+def _run(arguments: list[str]) -> tuple[str, int]:
+    result = run_process(*arguments)
+    return result.stdout, result.code
+
+
+if os.environ.get("UPDATE_GOLDEN"):  # writes the outputs anew: read the difference
+    README.write_text(refreshed(README.read_text(encoding="utf-8"), _run), encoding="utf-8")
 TEXT = README.read_text(encoding="utf-8")
 
 
