@@ -14,17 +14,19 @@ import pytest
 
 from specdist.errors import CaptureError, ContextMismatchError, NotACaptureError, SettingsError
 from specdist.model.capture import Capture, Unreadable
-from specdist.model.row import PointMass
+from specdist.model.row import Kind, PointMass
 from specdist.model.settings import ReadingSettings
 from specdist.readers import load_vocab, open_captures, open_pair
 from specdist.readers.lengths import parse_lengths
 from tests.reader_files import (
+    TorchPickle,
     floats,
     npy,
     npz,
     read_one,
     read_pair,
     safetensors,
+    torch_file,
     values,
     write,
 )
@@ -69,7 +71,7 @@ def test_lengths_in_runs() -> None:
     assert parse_lengths("1x999999999999").rows == 999999999999
     with pytest.raises(CaptureError, match="draft length 0"):
         parse_lengths("4,0")
-    with pytest.raises(SettingsError, match="'four' is no length"):
+    with pytest.raises(SettingsError, match="draft-lengths=four is neither lengths nor a file"):
         parse_lengths("four")
 
 
@@ -357,3 +359,87 @@ def test_an_unknown_archive_is_named(tmp_path: Path) -> None:
     path = write(tmp_path, "x.npz", zipped({"word/document.xml": b"<x/>"}))
     with pytest.raises(NotACaptureError, match=r"neither \.npz nor torch: word/document\.xml"):
         read_pair(path, path)
+
+
+def refused(*sources: str, **reading: Any) -> Unreadable:
+    (found,) = open_captures(sources, ReadingSettings(**reading))
+    assert isinstance(found, Unreadable)
+    return found
+
+
+def test_two_sides_named_as_captures_are_taken_for_a_pair(tmp_path: Path) -> None:
+    target, draft = (write(tmp_path, name, npy(PAIR)) for name in ("t.npy", "d.npy"))
+    found = refused(target, draft)
+    assert found.counts
+    assert found.advice == f"did you mean --target {target} --draft {draft}?"
+    sides = [write(tmp_path, f"{side}.npy", npy(PAIR)) for side in ("draft", "target")]
+    assert refused(*sides).advice == f"did you mean --target {sides[1]} --draft {sides[0]}?"
+
+
+def test_other_files_beside_a_side_are_no_pair(tmp_path: Path) -> None:
+    side = write(tmp_path, "t.npy", npy(PAIR))
+    both = write(tmp_path, "both.npz", npz({"target": PAIR, "draft": PAIR}))
+    text = write(tmp_path, "c.json", '{"target": ["1"], "draft": ["1"]}')
+    for other in (both, text, str(tmp_path / "missing.npy"), str(tmp_path)):
+        found = list(open_captures([side, other], ReadingSettings()))
+        assert len(found) > 1
+        assert "did you mean" not in getattr(found[0], "advice", "")
+
+
+def test_what_cannot_be_paired_gets_the_command_that_pairs_it(tmp_path: Path) -> None:
+    odd = write(tmp_path, "odd.npz", npz({"a": PAIR, "b": PAIR}))
+    command = f"specdist check --target {odd}::a --draft {odd}::b"
+    assert refused(odd).advice == f"if these are the sides: {command}"
+    alone = write(tmp_path, "t.npy", npy(PAIR))
+    assert refused(alone).advice.endswith(f"specdist check --target {alone} --draft FILE")
+    both = {"target": PAIR, "draft": PAIR, "target_probs": PAIR, "draft_probs": PAIR}
+    several = write(tmp_path, "several.npz", npz(both))
+    sides = f"--target {several}::target --draft {several}::draft"
+    assert refused(several).advice == f"specdist check {sides}"
+
+
+def test_a_tuple_of_both_sides_is_named_by_its_items(tmp_path: Path) -> None:
+    pickle = TorchPickle().add(b"(")
+    for offset in (0, 18):
+        pickle.tensor("FloatStorage", "0", 42, offset, (3, 6), (6, 1))
+    data = torch_file(pickle.add(b"t").done(), {"0": PAIR.tobytes()})
+    path = write(tmp_path, "tuple.pt", data)
+    advice = refused(path).advice
+    assert advice == (
+        f"if it is (target, draft): specdist check --target {path}::tuple.0 --draft {path}::tuple.1"
+    )
+    _, steps = read_pair(f"{path}::tuple.0", f"{path}::tuple.1", kind=Kind.LOGITS)
+    first, _, _ = steps
+    assert floats(first.positions[0].target).tolist() == PAIR[0].tolist()
+    assert floats(first.positions[0].draft).tolist() == PAIR[3].tolist()
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "advice"),
+    [(8, 6, "--draft-lengths 3x2"), (9, 7, "pass --draft-lengths 4,4,3"), (6, 8, "one target row")],
+)
+def test_row_counts_of_blocks_say_their_lengths(
+    target: int, draft: int, advice: str, tmp_path: Path
+) -> None:
+    ours = write(tmp_path, "t.npy", npy(TARGET[:target]))
+    theirs = write(tmp_path, "d.npy", npy(TARGET[:draft]))
+    with pytest.raises(CaptureError) as raised:
+        open_pair(ours, theirs, ReadingSettings(kind=Kind.LOGITS))
+    assert advice in raised.value.advice
+
+
+def test_axes_of_steps_and_positions_are_explained(tmp_path: Path) -> None:
+    cube = write(tmp_path, "cube.npy", npy(PAIR[:6].reshape(2, 3, 6)))
+    with pytest.raises(CaptureError) as raised:
+        open_pair(cube, cube, ReadingSettings(kind=Kind.LOGITS))
+    assert '--axes "batch,time,vocab" for [steps or sequences, positions, V]' in raised.value.advice
+    given = ReadingSettings(kind=Kind.LOGITS, axes="batch,time,vocab")
+    assert len(list(open_pair(cube, cube, given).steps())) == 6
+
+
+@pytest.mark.parametrize("text", ["nonsense", "4,four", "4x", "missing.npy::lengths"])
+def test_draft_lengths_that_are_none_say_how_they_are_written(text: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "t.npy", npy(PAIR))
+    with pytest.raises(SettingsError) as raised:
+        open_pair(path, path, ReadingSettings(kind=Kind.LOGITS, draft_lengths=text))
+    assert "4x12 (twelve steps of four)" in raised.value.expected

@@ -153,7 +153,11 @@ def _conventional(shape: tuple[int, ...], place: str) -> dict[str, int]:
             f"shape {shape_text(shape)} leaves open which axis is batch and which is time",
             place=place,
             expected="at most one axis longer than 1 before the vocabulary",
-            advice='pass --axes "batch,time,vocab" or --axes "time,batch,vocab"',
+            advice='pass --axes "batch,time,vocab" for [steps or sequences, positions, V], '
+            'or --axes "time,batch,vocab" for [positions, sequences, V]; the rows of one step '
+            "are a block when --draft-lengths says so"
+            if len(shape) == 3
+            else 'name every axis in order, such as --axes "batch,beam,time,vocab"',
         )
     names = {"vocab": last}
     if long:

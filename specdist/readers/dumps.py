@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 from specdist.errors import CaptureError
 from specdist.model.capture import Capture, Vocab
 from specdist.model.settings import ReadingSettings
 from specdist.readers.content import Format, recognise
 from specdist.readers.integers import read_integers
-from specdist.readers.lengths import DraftLengths, is_length_text, lengths_of, parse_lengths
+from specdist.readers.lengths import (
+    DraftLengths,
+    is_length_text,
+    lengths_of,
+    no_lengths,
+    parse_lengths,
+)
 from specdist.readers.naming import shorten
 from specdist.readers.npy import read_npy
 from specdist.readers.pairing import pair_capture
@@ -94,6 +102,8 @@ def _lengths(reading: ReadingSettings) -> DraftLengths | None:
     if is_length_text(text):
         return parse_lengths(text)
     path, name = split_name(text)
+    if not os.path.exists(path):
+        raise no_lengths(text)
     file = local_file(path)
     kind = recognise(head_of(file), file.name, file.size)
     if kind is Format.JSON:

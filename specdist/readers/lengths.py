@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from specdist.errors import CaptureError, SettingsError
+from specdist.readers.naming import shorten
 
 _RUN = re.compile(r"\s*([0-9]{1,12})\s*(?:x\s*([0-9]{1,12}))?\s*")
 
@@ -43,11 +44,19 @@ def parse_lengths(text: str) -> DraftLengths:
     for part in text.split(","):
         match = _RUN.fullmatch(part)
         if match is None:
-            raise SettingsError(
-                f"--draft-lengths: {part[:40]!r} is no length", expected="4,4,3 or 4x12 or FILE"
-            )
+            raise no_lengths(text)
         runs.append((int(match[1]), int(match[2] or 1)))
     return lengths_of(runs, "--draft-lengths")
+
+
+def no_lengths(text: str) -> SettingsError:
+    """A text that holds no lengths and names no file."""
+    return SettingsError(
+        f"draft-lengths={shorten(text, 40)} is neither lengths nor a file",
+        place="--draft-lengths",
+        expected="the number of draft tokens of every step: 4,4,3 (three steps), "
+        "4x12 (twelve steps of four), 4x12,3, or FILE[::NAME]",
+    )
 
 
 def lengths_of(runs: list[tuple[int, int]], place: str) -> DraftLengths:

@@ -5,6 +5,7 @@ Nothing here imports numpy: the array readers are imported when an array file is
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -16,6 +17,7 @@ from specdist.readers.folders import Entry, entries
 from specdist.readers.json_capture import read_document
 from specdist.readers.json_pair import read_json_pair, read_one_side
 from specdist.readers.jsonl_capture import is_lines, read_lines
+from specdist.readers.meant_pair import meant_as_pair
 from specdist.readers.sources import (
     ByteSource,
     Gunzipped,
@@ -44,6 +46,10 @@ def open_captures(
     raise from the steps.
     """
     vocab = _vocab(reading)
+    pair = meant_as_pair(sources, lambda source: _holds_one_side(source, reading))
+    if pair is not None:
+        yield pair
+        return
     for source in sources:
         if source == "-":
             yield _open(source, True, reading, vocab)
@@ -102,6 +108,23 @@ def _vocab(reading: ReadingSettings) -> Vocab | None:
     if reading.reader is not None:
         forced_format(reading.reader)
     return load_vocab(reading.vocab) if reading.vocab is not None else None
+
+
+def _holds_one_side(source: str, reading: ReadingSettings) -> bool:
+    """Whether an array file, or a tensor named in it, is one side of a pair and no capture."""
+    path, name = split_name(source)
+    if source == "-" or not os.path.isfile(path):
+        return False
+    try:
+        file, kind = _identify(_source(path), reading)
+        if kind in _JSON or not isinstance(file, LocalFile):
+            return False
+        from specdist.readers.dumps import open_archive
+        from specdist.readers.tensor_names import is_one_side
+
+        return name is not None or is_one_side(open_archive(file, kind, reading.reader is not None))
+    except SpecdistError:
+        return False
 
 
 def _one_side(source: str) -> Unreadable:

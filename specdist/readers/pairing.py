@@ -133,9 +133,21 @@ def _check_counts(target: Side, draft: Side) -> None:
         place=f"{ours.place} and {theirs.place}",
         expected="one draft row for each target row: shapes "
         f"{shape_text(ours.tensor.shape)} and {shape_text(theirs.tensor.shape)}",
-        advice="for blocks of n draft rows and n + 1 target rows pass --draft-lengths 4,4,3"
+        advice=_block_advice(ours.count, theirs.count)
         if ours.count > theirs.count
         else "capture one target row for each draft row",
+    )
+
+
+def _block_advice(target_rows: int, draft_rows: int) -> str:
+    """What to pass for blocks: each has one target row more than draft rows."""
+    steps = target_rows - draft_rows
+    length, rest = divmod(draft_rows, steps)
+    if rest or not length:
+        return "for blocks of n draft rows and n + 1 target rows pass --draft-lengths 4,4,3"
+    return (
+        "for blocks of n draft rows and n + 1 target rows say how long each is: "
+        f"--draft-lengths {length}x{steps} if all are equally long, else as 4,4,3"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 
 from specdist.errors import CaptureError, NotACaptureError
 from specdist.readers.naming import listing, nearest, shorten
@@ -42,27 +43,51 @@ def both_sides(archive: Archive) -> tuple[Tensor, Tensor]:
             f"{listing(list(archive.tensors))}",
             place=archive.source,
             expected="tensors named target and draft (or target_logits and draft_logits)",
-            advice="pass the two sides as --target FILE[::NAME] and --draft FILE[::NAME]",
+            advice=_pair_advice(archive),
         )
     if len(found) > 1:
         raise CaptureError(
             f"this file holds several pairs: {listing([t for t, _ in found])}",
             place=archive.source,
             expected="one target and one draft",
-            advice="pass them as --target FILE::NAME and --draft FILE::NAME",
+            advice=_command(*(f"{archive.source}::{by_name[name].name}" for name in found[0])),
         )
     return by_name[found[0][0]], by_name[found[0][1]]
 
 
+def is_one_side(archive: Archive) -> bool:
+    """Whether the archive can only be one side: it holds no known pair, and one row tensor."""
+    by_name = _plain_names(archive)
+    pairs = any(target in by_name and draft in by_name for target, draft in known_pairs())
+    return not pairs and len(_row_tensors(archive)) == 1
+
+
+def _pair_advice(archive: Archive) -> str:
+    """The command that names the two sides of this file, as far as the file shows them."""
+    rows = _row_tensors(archive)
+    names = [f"{archive.source}::{name}" for name in rows]
+    only = next(iter(rows.values()), None)
+    if only is not None and len(rows) == 1 and only.stacked and only.shape[0] == 2:
+        sides = [f"{names[0]}.{index}" for index in range(2)]
+        return f"if it is (target, draft): {_command(*sides)}"
+    if len(rows) == 1:
+        return f"with the other side in a file of its own: {_command(archive.source, 'FILE')}"
+    if not rows:
+        return "save floating point rows of both sides"
+    which = "if these are the sides" if len(rows) == 2 else "name the two sides"
+    return f"{which}: {_command(names[0], names[1])}"
+
+
+def _command(target: str, draft: str) -> str:
+    return f"specdist check --target {quote(target)} --draft {quote(draft)}"
+
+
 def pick(archive: Archive, name: str | None, side: str) -> Tensor:
-    """The tensor of ``FILE::NAME``, or the only one that can be meant. Raises CaptureError."""
+    """The tensor of ``FILE::NAME``, or the only one that can be meant; ``NAME.1`` is an item of a
+    list or tuple that is stored as one tensor. Raises CaptureError."""
     if name is not None:
         return _named(archive, name)
-    rows = {
-        name: tensor
-        for name, tensor in archive.tensors.items()
-        if len(archive.tensors) == 1 or (tensor.shape and tensor.element.numbers is not None)
-    }
+    rows = _row_tensors(archive)
     if len(rows) == 1:
         return next(iter(rows.values()))
     plain = {key: tensor for key, tensor in _plain_names(archive).items() if tensor.name in rows}
@@ -80,6 +105,15 @@ def pick(archive: Archive, name: str | None, side: str) -> Tensor:
     )
 
 
+def _row_tensors(archive: Archive) -> dict[str, Tensor]:
+    """The tensors that could be rows; a file's only tensor always could."""
+    return {
+        name: tensor
+        for name, tensor in archive.tensors.items()
+        if len(archive.tensors) == 1 or (tensor.shape and tensor.element.numbers is not None)
+    }
+
+
 def sidecar(archive: Archive, names: tuple[str, ...], side: str = "") -> Tensor | None:
     """An integer tensor under one of the names, with the side's prefix first."""
     by_name = _plain_names(archive)
@@ -94,6 +128,10 @@ def sidecar(archive: Archive, names: tuple[str, ...], side: str = "") -> Tensor 
 def _named(archive: Archive, name: str) -> Tensor:
     if name in archive.tensors:
         return archive.tensors[name]
+    stem, _, index = name.rpartition(".")
+    whole = archive.tensors.get(stem)
+    if whole is not None and whole.stacked and index in map(str, range(whole.shape[0])):
+        return Tensor(name, whole.element, whole.shape[1:], (whole.pieces[int(index)],))
     if name in archive.refused:
         raise CaptureError(archive.refused[name], place=f"{archive.source}, {shorten(name)}")
     names = [*archive.tensors, *archive.refused]

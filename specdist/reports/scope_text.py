@@ -13,9 +13,9 @@ _SHORT = dict(
             "equality promises neither the same text (fixed seed or one run) nor similar task "
             "scores",
             "speed was not measured",
-            "only captured rows were checked: no test of a deployment",
-            "roles are filled as a correct engine fills them, so the rule is lossless for any "
-            "rows: to test an engine, say what it does (--role, role rows)",
+            "only captured rows were checked, no deployment",
+            "with roles as in a correct engine the rule is lossless for any rows: to test an "
+            "engine, say what it does (--role, role rows)",
         ),
         strict=True,
     )

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from specdist.cli.exit_codes import ExitCode
-from specdist.cli.options import CHECKING, ENGINE, OUTPUT, Option, takes
+from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option, takes
 from specdist.cli.processing_options import PROCESSING
-from specdist.errors import SettingsError
+from specdist.errors import SettingsError, SpecdistError
 
 _ROWS = "Rows"
 ROWS: tuple[Option, ...] = (
@@ -34,6 +34,8 @@ def what_if(
     **values: Any,
 ) -> ExitCode:
     """Check rows typed on the command line; the same report and exit codes as check."""
+    from shlex import quote
+
     from specdist.cli.running import run
     from specdist.cli.settings import effective
     from specdist.cli.typed_rows import typed_capture
@@ -51,4 +53,9 @@ def what_if(
         )
     from specdist.readers import open_captures
 
-    return run(open_captures([file], chosen.settings.reading), chosen, named=file)
+    try:
+        return run(open_captures([file], chosen.settings.reading), chosen, named=file)
+    except SpecdistError as error:
+        if any(f"--{option.name}" in error.advice for option in INPUT[2:]):
+            error.advice += f"; these are options of check: specdist check {quote(file)}"
+        raise
