@@ -204,15 +204,29 @@ def entries_of_largest(sizes: NDArray[np.floating[Any]], count: int) -> NDArray[
 def signs_of(size: int, terms: Terms) -> Signs:
     """Where ``sum_k c_k a_k(x) [x in M_k]`` is positive and where it is negative, exactly."""
     compared = compare_by_scores(terms)
-    if compared is None:
+    unsure = size if compared is None else size - sum(map(np.count_nonzero, compared))
+    if compared is None or unsure > _MENDED:
+        twins = _same_scale(terms)
+        if twins is not None:
+            return Signs(twins[0].values > twins[1].values, twins[0].values < twins[1].values)
         listed = [(a.block, [m.array for m in masks], c) for (a, masks), c in terms.items()]
         return exact_sign_sets(size, listed)
     positive, negative = compared
-    if np.count_nonzero(positive) + np.count_nonzero(negative) < size:
+    if unsure:
         for entry in np.flatnonzero(~(positive | negative)).tolist():
             value = sum(c * Fraction(atom.entry(entry)) for (atom, _), c in terms.items())
             positive[entry], negative[entry] = value > 0, value < 0
     return compared
+
+
+def _same_scale(terms: Terms) -> tuple[Atom, Atom] | None:
+    """The atoms a and b of ``c a - c b``, c > 0: comparing their floats is exact."""
+    if len(terms) != 2 or any(masks for _, masks in terms):
+        return None
+    ((first, _), c), ((second, _), d) = terms.items()
+    if c != -d:
+        return None
+    return (first, second) if c > 0 else (second, first)
 
 
 def compare_by_scores(terms: Terms) -> Signs | None:

@@ -44,7 +44,10 @@ def exact_sign_sets(size: int, terms: Sequence[Term]) -> Signs:
     negative = np.zeros(size, dtype=np.bool_)
     if not terms:
         return Signs(positive, negative)
-    factors = _scaled_factors([coefficient for _, _, coefficient in terms])
+    sizes = [abs(coefficient) for _, _, coefficient in terms]
+    if max(sizes) > min(sizes) * 2**800:  # no common scale in float64
+        return _signs_one_by_one(size, terms, positive, negative)
+    factors = _scaled_factors(sizes)
     slack = 1.0 + 4 * (len(terms) + 3) * 2.0**-53
     buffers = np.empty((3, min(size, BLOCK)))
     for start in range(0, size, BLOCK):
@@ -63,11 +66,23 @@ def exact_sign_sets(size: int, terms: Sequence[Term]) -> Signs:
     return Signs(positive, negative)
 
 
+def _signs_one_by_one(
+    size: int,
+    terms: Sequence[Term],
+    positive: NDArray[np.bool_],
+    negative: NDArray[np.bool_],
+) -> Signs:
+    for entry in range(size):
+        value = _exact_entry(terms, entry)
+        positive[entry], negative[entry] = value > 0, value < 0
+    return Signs(positive, negative)
+
+
 def _scaled_factors(coefficients: Sequence[Fraction]) -> list[float]:
-    smallest = min(abs(c) for c in coefficients)
+    smallest = min(coefficients)
     shift = 62 - (smallest.numerator.bit_length() - smallest.denominator.bit_length())
     scale = Fraction(2) ** shift
-    return [float(abs(c) * scale) for c in coefficients]
+    return [float(c * scale) for c in coefficients]
 
 
 def _sums_by_sign(

@@ -28,11 +28,14 @@ from specdist.exact.float_atoms import (
 from specdist.exact.float_entries import Parts, entry_parts, over_complement, worked_out
 from specdist.exact.float_filter import Signs
 from specdist.exact.float_terms import divide_rounded, multiply_exactly
+from specdist.exact.rational_vector import quotient_error
 from specdist.exact.vector import Share
 
 _ZERO = Fraction(0)
 _UNIT = Fraction(1, 2**53)
 _TINY = Fraction(1, 2**1000)
+_DEEP = 2.0**-960
+"""Rounded weights below this may be stored with a large relative error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,27 +127,32 @@ class FloatVector:
         tested_atom, tested_scale = tested._single()
         target_atom, target_scale = target._single()
         possible = drafted_atom.values > 0
+        below = (target - tested)._signs().negative
+        relative = quotient_error(self.error, target.error, tested.error)
         if _agree_where(possible, drafted_atom, tested_atom):
-            kept = tested.minimum(target)._restricted(possible)
-            return FloatVector(
-                self.space,
-                _scaled(kept.terms, drafted_scale / tested_scale),
-                3 * (self.error + target.error + tested.error),
-            )
+            part = target._restricted(possible & below).scaled(drafted_scale / tested_scale)
+            terms = (self._restricted(possible & ~below) + part).terms
+            return FloatVector(self.space, terms, relative + self._tail(possible, target, tested))
         defined = tested_atom.values > 0
         if zero_draft == "accept":
             defined = defined | (target_atom.values > 0)
-        below = (target - tested)._signs().negative
         quotient = divide_rounded(
             drafted_atom.values, target_atom.values, tested_atom.values, below
         )
         scale = drafted_scale * target_scale / tested_scale
-        full = self._restricted(defined & ~below)
-        rounded = Atom.of(quotient)
-        partial = FloatVector(self.space, {(rounded, frozenset()): scale})
-        error = (1 + self.error) * (1 + target.error) / (1 - tested.error) - 1
-        error += 4 * _UNIT * partial.total() + _TINY
-        return FloatVector(self.space, (full + partial).terms, error)
+        partial = FloatVector(self.space, {(Atom.of(quotient), frozenset()): scale})
+        terms = (self._restricted(defined & ~below) + partial).terms
+        error = relative + 4 * _UNIT * partial.total() + _TINY
+        return FloatVector(self.space, terms, error + self._tail(possible, target, tested))
+
+    def _tail(
+        self, possible: NDArray[np.bool_], target: FloatVector, tested: FloatVector
+    ) -> Fraction:
+        """Drafted mass where target/tested may be anything, because weights underflowed there."""
+        if not (target.error or tested.error):
+            return _ZERO
+        deep = possible & (tested._single()[0].values < _DEEP)
+        return self._restricted(deep).total() if deep.any() else _ZERO
 
     def product(self, other: FloatVector) -> FloatVector:
         (first, first_scale), (second, second_scale) = self._single(), other._single()

@@ -11,21 +11,33 @@ from specdist.exact.law import RationalLaw
 from specdist.exact.vector import Share
 
 _ZERO = Fraction(0)
+_DEEP = Fraction(1, 2**960)
 
 
 def relative_to_absolute(bound: Fraction) -> Fraction:
     """L1 error of a normalised law whose weights are within relative ``bound``.
 
-    With weights w(1 + e), |e| <= bound, a probability is off by a factor between
+    With weights w(1 + e), |e| <= bound, each probability is off by a factor between
     ``(1 - bound) / (1 + bound)`` and its inverse, so the L1 error is at most
-    ``2 bound / (1 - bound)``; rounded up to a multiple of 2**-100.
+    ``2 bound / (1 - bound)``; rounded up to a multiple of 2**-100. A bound of 1/100 or more says
+    nothing about the weights, and two laws are never further apart than 2.
     """
+    if bound >= Fraction(1, 100):
+        return Fraction(2)
     return rounded_up(2 * bound / (1 - bound)) if bound else bound
 
 
 def rounded_up(bound: Fraction) -> Fraction:
     """The next multiple of 2**-100: error bounds need no longer denominators."""
     return Fraction(-(-(bound.numerator << 100) // bound.denominator), 1 << 100)
+
+
+def quotient_error(drafted: Fraction, target: Fraction, tested: Fraction) -> Fraction:
+    """L1 error of ``drafted * min(1, target / tested)`` for relative errors of the three: at most
+    ``(1 + a)(1 + b) / (1 - c) - 1``, and never above 2."""
+    if tested >= 1:
+        return Fraction(2)
+    return min((1 + drafted) * (1 + target) / (1 - tested) - 1, Fraction(2))
 
 
 def exact_total(values: Sequence[Fraction]) -> Fraction:
@@ -99,8 +111,11 @@ class RationalVector:
             return drafted * min(Fraction(1), goal / test)
 
         values = tuple(map(accepted, self.entries, target.entries, tested.entries))
-        # Each factor is off by a relative error of at most its L1 bound: (1+a)(1+b)/(1-c) - 1.
-        error = (1 + self.error) * (1 + target.error) / (1 - tested.error) - 1
+        error = quotient_error(self.error, target.error, tested.error)
+        if target.error or tested.error:
+            # Where a rounded weight underflowed, target/tested may be anything.
+            pairs = zip(self.entries, tested.entries, strict=True)
+            error += sum((mass for mass, test in pairs if 0 < test < _DEEP), _ZERO)
         return RationalVector(values, error)
 
     def product(self, other: RationalVector) -> RationalVector:

@@ -39,6 +39,8 @@ def cut_remarks(
                 "undecided-precision",
                 f"{step}: a {quantity} lies {written(distance)} from the threshold "
                 f"{written(threshold)}, within the rounding bound {written(slack)} of the weights",
+                step,
+                slack / threshold,
             )
         )
     return tuple(remarks)

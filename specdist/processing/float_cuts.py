@@ -37,13 +37,24 @@ def keep_top(row: FloatRow, count: int, ties: str) -> FloatRow:
     scores = row.scores()
     if count >= len(scores):
         return row
-    last = np.partition(scores, len(scores) - count)[len(scores) - count]
+    last = float(np.partition(scores, len(scores) - count)[len(scores) - count])
+    remarks = order_remarks(row, scores, last, "top-k")
     if ties == "all":
-        return row.chosen(np.flatnonzero(scores >= last), _ALL)
+        return row.chosen(np.flatnonzero(scores >= last), _ALL, remarks)
     above = scores > last
     kept = above.copy()
     kept[np.flatnonzero(scores == last)[: count - int(np.count_nonzero(above))]] = True
-    return row.chosen(np.flatnonzero(kept), _ALL)
+    return row.chosen(np.flatnonzero(kept), _ALL, remarks)
+
+
+def order_remarks(row: FloatRow, scores: FloatArray, last: float, step: str) -> tuple[Remark, ...]:
+    """A remark where rounding of the scores blurs the order around the score ``last``."""
+    if not row.score_error:
+        return ()
+    close = np.abs(scores - last) <= 4 * float(row.score_error)
+    if np.count_nonzero(close) < 2:
+        return ()
+    return (_blurred(step, "the order of two tokens at the cut"),)
 
 
 def keep_prefix(row: FloatRow, mass: Fraction, boundary: str, ties: str) -> FloatRow:
@@ -58,13 +69,15 @@ def keep_prefix(row: FloatRow, mass: Fraction, boundary: str, ties: str) -> Floa
         levels = top_levels(scores, weights, mass * total)
     cut = prefix_cut(levels, mass * total, boundary == "exceed")
     if cut is None:
-        return row.chosen(np.arange(len(row.tokens())), _ALL, _all_kept(mass, total, bound))
+        return row.chosen(np.arange(len(row.tokens())), _ALL, _all_kept(mass, bound))
     kept_ties = cut.tied if ties == "all" else cut.kept_ties
     entries = _with_ties(row.scores(), cut.score, kept_ties, last_ids=ties == "highest-id")
-    return row.chosen(entries, _ALL, _prefix_remarks("top-p", cut, mass, total, bound, ties))
+    remarks = _prefix_remarks("top-p", cut, mass, total, bound, ties)
+    remarks += order_remarks(row, row.scores(), cut.score, "top-p")
+    return row.chosen(entries, _ALL, remarks)
 
 
-def _all_kept(mass: Fraction, total: Fraction, bound: Fraction) -> tuple[Remark, ...]:
+def _all_kept(mass: Fraction, bound: Fraction) -> tuple[Remark, ...]:
     return prefix_remarks("top-p", mass, Fraction(1), None, bound)
 
 
@@ -91,22 +104,23 @@ def _with_ties(scores: FloatArray, last: float, kept_ties: int, last_ids: bool) 
 
 
 def keep_relative(row: FloatRow, fraction: Fraction, strict: bool) -> FloatRow:
-    """See `WorkingRow.keep_relative`."""
+    """See `WorkingRow.keep_relative`. The largest scores have the ratio 1, whatever is rounded."""
     if not fraction:
         return row
-    weights, bound = row.weighed(row.scores())
+    scores = row.scores()
+    best = scores == scores.max()
+    weights, bound = row.weighed(scores)
     largest = Fraction(float(weights.max()))
     threshold = fraction * largest
     floor = float_above(threshold) if strict else float_at_least(threshold)
-    nearest = Fraction(_nearest(weights, floor)) / largest
-    remarks = cut_remarks("min-p", "ratio to the largest", fraction, nearest, 2 * bound * nearest)
-    kept = np.flatnonzero(weights >= floor)
-    return row.chosen(kept, "(min-p) keeps no token", _unless_certain(remarks, nearest))
-
-
-def _unless_certain(remarks: tuple[Remark, ...], ratio: Fraction) -> tuple[Remark, ...]:
-    """Equal scores have equal weights, so the ratio 1 is certain whatever was rounded."""
-    return tuple(r for r in remarks if ratio != 1 or r.ident != "undecided-precision")
+    above = (weights >= floor) & ~best if fraction < 1 else np.zeros_like(best)
+    kept = above | best if fraction < 1 or (fraction == 1 and not strict) else above
+    remarks: tuple[Remark, ...] = ()
+    if not best.all():
+        nearest = Fraction(_nearest(weights[~best], floor)) / largest
+        slack = 2 * bound * nearest
+        remarks = cut_remarks("min-p", "ratio to the largest", fraction, nearest, slack)
+    return row.chosen(np.flatnonzero(kept), "(min-p) keeps no token", remarks)
 
 
 def keep_at_least(row: FloatRow, probability: Fraction) -> FloatRow:
@@ -124,13 +138,16 @@ def _keep_share(
     bound: Fraction,
 ) -> FloatRow:
     """Tokens with ``w / sum w >= share``; the largest always stay."""
+    scores = row.scores()
+    best = scores == scores.max()
     total = exact_sum(weights)
     floor = float_at_least(share * total)
-    nearest = Fraction(_nearest(weights, floor)) / total
-    slack = share_slack(nearest, bound) + share_error
-    remarks = cut_remarks(step, "probability", share, nearest, slack)
-    kept = np.flatnonzero((weights >= floor) | (weights == weights.max()))
-    return row.chosen(kept, _ALL, remarks)
+    remarks: tuple[Remark, ...] = ()
+    if not best.all():
+        nearest = Fraction(_nearest(weights[~best], floor)) / total
+        slack = share_slack(nearest, bound) + share_error
+        remarks = cut_remarks(step, "probability", share, nearest, slack)
+    return row.chosen(np.flatnonzero((weights >= floor) | best), _ALL, remarks)
 
 
 def _nearest(weights: FloatArray, threshold: float) -> float:

@@ -31,13 +31,18 @@ def law_of(row: FloatRow) -> FloatLaw:
             present=present,
             counts=counts,
             log_scores=_log_scores(row, dumped, scores[present]),
-            origin=row.origin,
+            origin=(row.origin, row.temperature),
         )
     kept = row.dense if row.dense is not None else row.scores()
     weights, bound = row.weighed(kept)
     behind = _log_scores(row, kept, kept) if row.logits and row.ids is None else None
     return FloatLaw(
-        row.size, bound, dense=weights, ids=row.ids, log_scores=behind, origin=row.origin
+        row.size,
+        bound,
+        dense=weights,
+        ids=row.ids,
+        log_scores=behind,
+        origin=(row.origin, row.temperature),
     )
 
 

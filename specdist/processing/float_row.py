@@ -102,7 +102,7 @@ class FloatRow:
             changes,
             lambda score, token: score + changes[token] * row.temperature,
             _ONE,
-            ("add", tuple(sorted(changes.items()))),
+            ("add", tuple(sorted((x, c * row.temperature) for x, c in changes.items()))),
         )
 
     def penalise(self, tokens: Collection[int], factor: Fraction) -> FloatRow:
@@ -139,7 +139,7 @@ class FloatRow:
                 return self._rescored(powers, _ZERO, ("divide", temperature))
         row = self._as_logits()
         total = row.temperature * temperature
-        return replace(row, temperature=total, origin=(row.origin, "divide", temperature))
+        return replace(row, temperature=total)
 
     def _as_logits(self) -> FloatRow:
         """Scores as natural logarithms; `numpy.log` is trusted to 4 units in the last place."""
@@ -169,6 +169,7 @@ class FloatRow:
     def argmax(self) -> FloatRow:
         scores = self.scores()
         tied = self.tokens()[scores == scores.max()]
+        blurred = float_cuts.order_remarks(self, scores, float(scores.max()), "temperature 0")
         return replace(
             self,
             ids=tied[:1],
@@ -179,7 +180,7 @@ class FloatRow:
             score_error=_ZERO,
             weight_error=_ZERO,
             origin=("point", int(tied[0])),
-            remarks=self.remarks + tie_remark([int(token) for token in tied]),
+            remarks=self.remarks + blurred + tie_remark([int(token) for token in tied]),
         )
 
     def keep_top(self, count: int, ties: str) -> FloatRow:

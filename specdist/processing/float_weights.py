@@ -3,11 +3,12 @@
 Weights of a row of logits z at temperature T are ``w(x) = fl(exp(fl((z(x) - max z) / T)))``. With
 u = 2**-53 the argument a takes three roundings (the difference, T itself, the quotient), so it is
 off by at most ``3.01 u |a|``, plus ``2 e / T`` when the logits carry an absolute error e already;
-`numpy.exp` is trusted to 4 units in the last place, that is 8u. So the relative error of a weight
-is at most ``(4 |a| + 16) u + 2.1 e / T`` as long as that is below 1/100. A weight below
-2**-1074 is stored as 2**-1074, because a finite logit is never impossible; that absolute error is
-part of the promise, not of the relative bound, and is covered by adding 2**-200 to it once: the
-largest weight is 1, so 2**800 such weights would be needed to exceed it.
+`numpy.exp` is trusted to 4 units in the last place, that is 8u; the exponential of 0 is 1. So the
+relative error of a weight is at most ``(4 |a| + 16) u + 2.1 e / T`` as long as that is below 1/100
+and the weight is at least 2**-1022. A smaller one is off by up to 2**-1074, and one below 2**-1074
+is stored as 2**-1074, because a finite logit is never impossible: the largest weight is 1, so in
+any sum over tokens 2**-200, added to the bound once, is more than enough for that. A quotient of
+two such weights may be anything; `accepted_from` counts its whole drafted mass as error.
 """
 
 from __future__ import annotations
@@ -132,10 +133,10 @@ def softmax_weights(
     if depth > 708.0:
         possible = scores > -np.inf
         weights[possible & (weights < SMALLEST)] = SMALLEST
-    bound = (4 * Fraction(min(depth, _DEEPEST)) + 16) * UNIT
+    bound = (4 * Fraction(min(depth, _DEEPEST)) + 16) * UNIT if depth else Fraction(0)
     if score_error:
         bound += Fraction(21, 10) * score_error / temperature
-    return weights, rounded_up(bound + Fraction(1, 2**200))
+    return weights, rounded_up(bound + Fraction(1, 2**200)) if bound else bound
 
 
 def _depth(scores: NDArray[np.floating[Any]], largest: float, temperature: float) -> float:
@@ -146,9 +147,22 @@ def _depth(scores: NDArray[np.floating[Any]], largest: float, temperature: float
 
 def exact_powers(weights: FloatArray, exponent: int) -> FloatArray | None:
     """``weights ** exponent`` where float64 holds every power exactly, else None."""
-    powers = weights
-    for _ in range(exponent - 1):
-        powers, low, lost = multiply_exactly(powers, weights)
-        if lost or low.any():
+    powers: FloatArray | None = None
+    square = weights
+    while True:
+        if exponent & 1:
+            powers = square if powers is None else _exact_product(powers, square)
+            if powers is None:
+                return None
+        exponent >>= 1
+        if not exponent:
+            return powers
+        squared = _exact_product(square, square)
+        if squared is None:
             return None
-    return powers
+        square = squared
+
+
+def _exact_product(first: FloatArray, second: FloatArray) -> FloatArray | None:
+    product, low, lost = multiply_exactly(first, second)
+    return None if lost or low.any() else product

@@ -18,10 +18,16 @@ from specdist.exact.law import Law
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something a step has to say about this row: ident (`near-cut`, `numeric-rounding`, ...)."""
+    """Something a step has to say about this row: ident (`near-cut`, `row-not-normalised`, ...).
+
+    An `undecided-precision` remark names the ``step``, and how far its threshold must move at
+    least, relatively, to get past the rounding (``leeway``; None: no threshold decides it).
+    """
 
     ident: str
     message: str
+    step: str = ""
+    leeway: Fraction | None = None
 
 
 class WorkingRow(Protocol):

@@ -1,52 +1,76 @@
 """Cuts that the float64 weights cannot place: does the verdict depend on their side?
 
 A cut whose margin is inside the rounding bound of its row's weights may fall on the other side for
-the real-valued law. Its threshold is moved up and down by a relative 2**-36, far more than any such
-bound and far less than the float32 rounding that `near-cut` speaks of, for the target's and the
-draft's rows independently. A verdict that holds on every side stands; else it is undecided.
+the real-valued law. Where every role of a side has one and the same law that changes nothing: a
+lossless rule is lossless for the law with either cut. Otherwise the threshold of each such step of
+each recipe is moved up and down by eight times what rounding could explain, independently, and the
+position is verified again. A verdict that all of them share stands; else it is undecided, and so it
+is where moving a threshold cannot tell: an order of two tokens that rounding blurs, a moved
+recipe that still cuts too close or that fits the row no more, or more than six such steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 
+from specdist.errors import SpecdistError
 from specdist.model.recipe import Recipe, RecipeStep
 from specdist.model.role import TARGET_ROLES, Role
-from specdist.verify.position_laws import PositionLaws
+from specdist.model.verdict import Verdict
+from specdist.verify.position_laws import CloseCut, PositionLaws
 
-_CUTS = ("top-p", "typical-p", "min-p", "epsilon", "eta", "top-n-sigma")
-_UP, _DOWN = 1 + Fraction(1, 2**36), 1 - Fraction(1, 2**36)
+_MOST_CUTS = 6
+_FAR = 8
 
-
-def has_close_cut(found: PositionLaws) -> bool:
-    """Whether a row of the position has such a cut."""
-    return any(noted.remark.ident == "undecided-precision" for noted in found.noted)
+Verified = tuple[PositionLaws, Verdict]
 
 
-def holds_on_every_side(
-    recipes: Mapping[Role, Recipe], differs: Callable[[Mapping[Role, Recipe]], bool]
-) -> bool:
-    """Whether ``differs`` holds for the recipes with their thresholds moved in all four ways."""
-    for target, draft in product((_UP, _DOWN), repeat=2):
-        moved = {
-            role: _moved(recipe, target if role in TARGET_ROLES else draft)
-            for role, recipe in recipes.items()
+def settled(
+    found: PositionLaws,
+    verdict: Verdict,
+    recipes: Mapping[Role, Recipe],
+    verify: Callable[[Mapping[Role, Recipe]], Verified],
+) -> Verdict:
+    """The verdict on a position, or undecided where it depends on the side of a close cut."""
+    if not found.close_cuts or verdict is Verdict.UNDECIDED:
+        return verdict
+    if verdict is Verdict.EQUAL and found.one_law_a_side:
+        return verdict
+    cuts = set(found.close_cuts)
+    if len(cuts) > _MOST_CUTS or any(cut.leeway is None for cut in cuts):
+        return Verdict.UNDECIDED
+    for moved in _all_sides(recipes, sorted(cuts, key=str)):
+        try:
+            again, other = verify(moved)
+        except SpecdistError:
+            return Verdict.UNDECIDED
+        if again.close_cuts or other is not verdict:
+            return Verdict.UNDECIDED
+    return verdict
+
+
+def _all_sides(
+    recipes: Mapping[Role, Recipe], cuts: list[CloseCut]
+) -> Iterator[Mapping[Role, Recipe]]:
+    for signs in product((1, -1), repeat=len(cuts)):
+        moves = {
+            (cut.side, cut.recipe, cut.step): 1 + sign * _FAR * (cut.leeway or Fraction(0))
+            for cut, sign in zip(cuts, signs, strict=True)
         }
-        if not differs(moved):
-            return False
-    return True
+        yield {role: _moved(role, recipe, moves) for role, recipe in recipes.items()}
 
 
-def _moved(recipe: Recipe, factor: Fraction) -> Recipe:
-    return Recipe(tuple(_moved_step(step, factor) for step in recipe.steps), recipe.one_hot)
+def _moved(role: Role, recipe: Recipe, moves: Mapping[tuple[str, Recipe, str], Fraction]) -> Recipe:
+    side = "target" if role in TARGET_ROLES else "draft"
+    steps = [_moved_step(s, moves.get((side, recipe, s.name), Fraction(1))) for s in recipe.steps]
+    return Recipe(tuple(steps), recipe.one_hot)
 
 
 def _moved_step(step: RecipeStep, factor: Fraction) -> RecipeStep:
     value = step.argument("value")
-    if step.name not in _CUTS or not isinstance(value, Fraction | int):
+    if factor == 1 or not isinstance(value, Fraction | int):
         return step
-    moved = min(value * factor, Fraction(1)) if step.name != "top-n-sigma" else value * factor
     others = tuple(pair for pair in step.arguments if pair[0] != "value")
-    return RecipeStep(step.name, (("value", moved), *others), step.text)
+    return RecipeStep(step.name, (("value", value * factor), *others), step.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from specdist.exact.vector import Share
@@ -12,7 +13,7 @@ from specdist.model.report import BonusResult, PositionResult
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.verify.position import Checked
-from specdist.verify.position_laws import PositionLaws
+from specdist.verify.position_laws import CloseCut, PositionLaws
 from specdist.verify.reproduction import what_if_line
 
 BONUS = -1
@@ -20,7 +21,7 @@ _SEVERITIES = {"near-cut": Severity.NOTE, "row-not-normalised": Severity.NOTE}
 
 
 def remarks(found: PositionLaws, index: int) -> list[Finding]:
-    """What the rows had to say, as findings; precision is reported by the verdict instead."""
+    """What the rows had to say, as findings."""
     return [
         Finding(
             noted.remark.ident,
@@ -29,7 +30,6 @@ def remarks(found: PositionLaws, index: int) -> list[Finding]:
             index,
         )
         for noted in found.noted
-        if noted.remark.ident != "undecided-precision"
     ]
 
 
@@ -53,20 +53,22 @@ def output_finding(
     )
 
 
-def undecided_finding(index: int, variation: Figure) -> Finding:
-    """`undecided-precision`: the difference is within its own rounding bound."""
-    bound = written(variation.bound or Fraction(0))
-    return Finding(
-        "undecided-precision",
-        Severity.WARNING,
-        f"total variation {written(variation.exact)} is not above its rounding bound {bound}, "
-        "or hangs on a cut within it",
-        index,
-        notes=(
+def undecided_finding(index: int, variation: Figure, cuts: Sequence[CloseCut]) -> Finding:
+    """`undecided-precision`: the difference is within its own bound, or hangs on a close cut."""
+    bound = variation.bound or Fraction(0)
+    if cuts:
+        message = "the verdict hangs on a cut that is closer than the weights are rounded"
+        notes = tuple(f"{cut.side}: {cut.message}" for cut in cuts[:3])
+    else:
+        message = (
+            f"total variation {written(variation.exact)} is not above its rounding bound "
+            f"{written(bound)}"
+        )
+        notes = (
             "equality is proven where all roles of a side share one recipe; "
             "two recipes that round to the same weights need more precision than float64",
-        ),
-    )
+        )
+    return Finding("undecided-precision", Severity.WARNING, message, index, notes=notes)
 
 
 def unassigned_finding(index: int, checked: Checked) -> Finding:

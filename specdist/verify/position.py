@@ -9,7 +9,7 @@ from typing import NamedTuple
 from specdist.errors import RowError
 from specdist.exact.rational_vector import RationalVector
 from specdist.exact.vector import ExactVector
-from specdist.exact.vectors import rational, vectors_of_laws
+from specdist.exact.vectors import rational, same_law, vectors_of_laws
 from specdist.model.capture import Vocab
 from specdist.model.figure import Figure
 from specdist.model.report import BonusResult, PositionResult
@@ -85,7 +85,7 @@ def check_bonus(found: PositionLaws, settings: CheckSettings, vocab: Vocab | Non
     """The law of the bonus token against the reference at its row."""
     vectors = vectors_of_laws(found.laws)
     reference, output = vectors[Role.REFERENCE], vectors[Role.BONUS_FROM]
-    same = found.laws[Role.REFERENCE] is found.laws[Role.BONUS_FROM]
+    same = same_law(found.laws[Role.REFERENCE], found.laws[Role.BONUS_FROM])
     comparison = compare_laws(output, reference, same)
     size = found.laws[Role.REFERENCE].size
     tokens = listed_tokens(comparison, reference, size, settings.show)
@@ -126,7 +126,7 @@ def _refuse_drafted_outside(laws: RoleLaws, place: str) -> None:
 def _judged(comparison: Comparison, settings: CheckSettings) -> Verdict:
     """The verdict under the tolerance that the run declared."""
     verdict = comparison.verdict
-    if verdict is not Verdict.DIFFERENT:
+    if verdict is Verdict.EQUAL:
         return verdict
     largest = comparison.total_variation + comparison.bound
     if settings.max_tv is not None and not comparison.unassigned and largest <= settings.max_tv:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 from specdist.errors import SpecdistError
@@ -26,6 +27,16 @@ class Noted(NamedTuple):
     remark: Remark
 
 
+class CloseCut(NamedTuple):
+    """A step of a recipe that cuts within the rounding of a row's weights; see `Remark`."""
+
+    side: str
+    recipe: Recipe
+    step: str
+    leeway: Fraction | None
+    message: str
+
+
 @dataclass(frozen=True, slots=True)
 class PositionLaws:
     """The law of each role; draft roles in ``one_hot`` are the point mass at the drafted token."""
@@ -34,6 +45,15 @@ class PositionLaws:
     one_hot: frozenset[Role]
     uses: tuple[RoleUse, ...]
     noted: tuple[Noted, ...]
+    close_cuts: tuple[CloseCut, ...] = ()
+
+    @property
+    def one_law_a_side(self) -> bool:
+        """Whether all roles of a side have one law, by construction; one-hot tests count as one."""
+        target = {id(law) for role, law in self.laws.items() if role in TARGET_ROLES}
+        draft = {id(law) for role, law in self.laws.items() if role in DRAFT_ROLES}
+        tested_one_hot = len(self.one_hot) == len(ONE_HOT_ROLES)
+        return len(target) == 1 and len(draft) <= 1 and (tested_one_hot or not self.one_hot)
 
     @property
     def drafted_or_tested_by_row(self) -> bool:
@@ -96,6 +116,7 @@ def position_laws(
     one_hot: set[Role] = set()
     uses: list[RoleUse] = []
     noted: dict[Noted, None] = {}
+    close: dict[CloseCut, None] = {}
     for role, side, row in _filled_roles(target, draft):
         own = rows.get(role)
         recipe = recipes[role] if own is None else Recipe()
@@ -107,8 +128,12 @@ def position_laws(
         laws[role] = processed.law
         written = str(recipe) if own is None else "row"
         uses.append(RoleUse(role.value, side, written, processed.law.support))
-        noted |= dict.fromkeys(Noted(side, remark) for remark in processed.remarks)
-    return PositionLaws(laws, frozenset(one_hot), tuple(uses), tuple(noted))
+        for remark in processed.remarks:
+            if remark.ident == "undecided-precision":
+                close[CloseCut(side, recipe, remark.step, remark.leeway, remark.message)] = None
+            else:
+                noted[Noted(side, remark)] = None
+    return PositionLaws(laws, frozenset(one_hot), tuple(uses), tuple(noted), tuple(close))
 
 
 def role_fillings(

@@ -18,12 +18,11 @@ from specdist.model.verdict import Verdict
 from specdist.processing import RowContext, StepRecipes, TokenHistory, resolve_recipes
 from specdist.rules.registry import Rule, rule_named
 from specdist.verify import mismatch
-from specdist.verify.close_cuts import has_close_cut, holds_on_every_side
+from specdist.verify.close_cuts import settled
 from specdist.verify.closed_form import with_closed_forms
 from specdist.verify.position import Checked, check_bonus, check_position
 from specdist.verify.position_laws import PositionLaws, position_laws, role_fillings
 
-_ACCUSING = (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE)
 _WORST_FIRST = (
     Verdict.DIFFERENT,
     Verdict.UNDECIDED,
@@ -110,17 +109,18 @@ def _position(
 
     def checked_with(found: PositionLaws) -> Checked:
         place = position.draft.place
-        return check_position(position.index, found, rule, settings, step.vocab, place)
+        checked = check_position(position.index, found, rule, settings, step.vocab, place)
+        return with_closed_forms(checked, found, settings)
+
+    def verify(moved: Mapping[Role, Recipe]) -> tuple[PositionLaws, Verdict]:
+        again = laws_with(moved)
+        return again, checked_with(again).result.verdict
 
     found = laws_with(by_role)
-    checked = with_closed_forms(checked_with(found), found, settings)
-    if has_close_cut(found) and checked.result.verdict in _ACCUSING:
-        survives = holds_on_every_side(
-            by_role, lambda moved: checked_with(laws_with(moved)).result.verdict in _ACCUSING
-        )
-        if not survives:
-            undecided = replace(checked.result, verdict=Verdict.UNDECIDED)
-            checked = checked._replace(result=undecided)
+    checked = checked_with(found)
+    verdict = settled(found, checked.result.verdict, by_role, verify)
+    if verdict is not checked.result.verdict:
+        checked = checked._replace(result=replace(checked.result, verdict=verdict))
     notes = mismatch.remarks(found, position.index)
     return checked.result, notes + _findings(step, position, checked, found, settings)
 
@@ -151,13 +151,15 @@ def _bonus(
     by_role, rows = role_fillings(own, recipes.recipes, settings.overrides.roles)
     found = position_laws(step.bonus, None, by_role, rows, context)
     bonus = check_bonus(found, settings, step.vocab)
-    if has_close_cut(found) and bonus.verdict in _ACCUSING:
+    if found.close_cuts and not found.one_law_a_side:
         bonus = replace(bonus, verdict=Verdict.UNDECIDED)
     findings = mismatch.remarks(found, mismatch.BONUS)
     if bonus.verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
         findings.append(mismatch.bonus_finding(bonus, step))
     elif bonus.verdict is Verdict.UNDECIDED:
-        findings.append(mismatch.undecided_finding(mismatch.BONUS, bonus.total_variation))
+        findings.append(
+            mismatch.undecided_finding(mismatch.BONUS, bonus.total_variation, found.close_cuts)
+        )
     return bonus, findings
 
 
@@ -175,7 +177,11 @@ def _findings(
     elif checked.other_reading is not None:
         findings.append(mismatch.zero_draft_finding(position.index, checked))
     elif verdict is Verdict.UNDECIDED:
-        findings.append(mismatch.undecided_finding(position.index, checked.result.total_variation))
+        findings.append(
+            mismatch.undecided_finding(
+                position.index, checked.result.total_variation, found.close_cuts
+            )
+        )
     if verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
         findings.append(mismatch.output_finding(step, position, checked, found, settings))
     return findings
