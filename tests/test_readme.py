@@ -66,6 +66,25 @@ def test_the_python_examples_run(monkeypatch: pytest.MonkeyPatch) -> None:
         exec(compile(block, str(README), "exec"), {})
 
 
+def test_the_capture_examples_are_captures() -> None:
+    blocks = re.findall(r"^```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        result = run_process("check", "-", stdin=block)
+        assert (result.code, result.stderr) == (0, "")
+        assert "1 step checked: 1 equal" in result.stdout
+    assert "bonus rows compared as well" in result.stdout
+
+
+def test_the_config_example_is_a_config(tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```toml\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    (tmp_path / "specdist.toml").write_text(block, encoding="utf-8")
+    result = run_process("config", cwd=tmp_path)
+    assert (result.code, result.stderr) == (0, "")
+    assert result.stdout.count("  specdist.toml\n") == len(block.splitlines())
+    assert "looked for in the working directory: specdist.toml" in result.stdout
+
+
 def test_links_lead_somewhere() -> None:
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", TEXT)
     assert links
