@@ -307,3 +307,48 @@ def test_inspect_gives_facts_and_no_verdict(tmp_path: Path) -> None:
     broken.write_text('{"steps": [', encoding="utf-8")
     assert run("inspect", broken).code == 2
     assert run("inspect", broken, UNTESTED).code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (("--target", "2,1,0", "--draft", "1,0,0"), "--target-logits and --draft-logits"),
+        (("--target", "-1,2", "--draft", "1,0"), "--target-logits and --draft-logits"),
+        (("--target", "1", "--draft-logprobs", "1"), "--target-logits and --draft-logits"),
+        (("--target", "1,-inf", "--draft", "1,0"), "--target-logits"),
+        ((*ROWS, "--presence-penalty", "1"), "give --history 1,2,3"),
+        ((*ROWS, "--presence-penalty", "1:scope=output", "--history", "1"), "--prompt-length N"),
+        ((*ROWS, "--min-tokens", "3:eos=0"), "give --history 1,2,3 and --prompt-length 1"),
+    ],
+)
+def test_advice_for_typed_rows_names_options_that_there_are(
+    arguments: tuple[str, ...], advice: str
+) -> None:
+    result = run("what-if", *arguments)
+    assert (result.code, result.stdout) == (2, "")
+    shown = " ".join(result.stderr.split())
+    assert advice in shown
+    assert "--kind" not in shown
+
+
+def test_the_worst_of_many_steps_keeps_its_table(tmp_path: Path) -> None:
+    def step(wrong: int) -> str:
+        row = [f"{100 + wrong}/200", f"{100 - wrong}/200"]
+        roles = {"accept_target": row, "residual_target": row}
+        return json.dumps({"target": ["1/2", "1/2"], "draft": ["1/4", "3/4"], "roles": roles})
+
+    path = tmp_path / "steps.jsonl"
+    path.write_text("\n".join(map(step, range(1, 41))), encoding="utf-8")
+    text = run("check", path, "--show", "2").stdout
+    assert text.index(", step 39,") < text.index(", step 38,")
+    assert "|  0            1/2       1/4       1/4    7/10" in text
+    assert "... 38 more findings" in text
+    assert "largest total variation 1/5 = 0.2 (step 39, position 0)" in text
+    assert text.endswith("\n40 steps checked: 0 equal, 40 different, 0 undecided\n")
+
+
+def test_help_shows_how_a_value_carries_options() -> None:
+    for command in ("check", "what-if"):
+        text = run_process(command, "--help").stdout
+        assert "--top-p 0.7:boundary=exceed" in text
+        assert "VALUE[:option=value...]" in text
