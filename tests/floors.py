@@ -54,6 +54,7 @@ NUMPY_AT_THE_TOP: tuple[str, ...] = (
     "specdist.exact.float_entries",
     "specdist.exact.float_vector",
     "specdist.processing.float_cuts",
+    "specdist.processing.float_deviation",
     "specdist.processing.float_law",
     "specdist.processing.float_levels",
     "specdist.processing.float_reading",

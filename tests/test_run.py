@@ -177,7 +177,8 @@ def test_a_mean_is_exact_until_its_denominator_is_useless() -> None:
     figure = mean.figure()
     assert figure is not None
     assert figure.exact == sum(values) / 3
-    assert mean.at_least(sum(values, Fraction(0)) / 3)
+    assert mean.reaches(sum(values, Fraction(0)) / 3)
+    assert mean.reaches(sum(values, Fraction(0)) / 3 + Fraction(1, 10**30)) is False
     for k in range(400):
         values.append(Fraction(1, 2**k * 3 + 1))
         mean.add(Figure.of(values[-1], Fraction(1, 10**9)))

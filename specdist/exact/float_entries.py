@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from specdist.exact.float_atoms import Atom, Mask, Terms
+from specdist.exact.float_atoms import Atom, Mask, SignKey, Terms
 
 _ZERO = Fraction(0)
 
@@ -31,6 +31,17 @@ def entry_parts(terms: Terms, entries: Sequence[int | None]) -> list[Parts]:
         parts = [(factor, numbers[atom][place]) for atom, factor in known[pattern]]
         found.append(() if entry is None else tuple(parts))
     return found
+
+
+def approximate_entries(terms: Terms, size: int) -> NDArray[np.float64]:
+    """All entries rounded to float64."""
+    result = np.zeros(size)
+    for (atom, masks), coefficient in terms.items():
+        part = atom.values * float(coefficient)
+        for mask in masks:
+            part *= mask.array
+        result += part
+    return result
 
 
 def _membership(masks: frozenset[Mask], index: NDArray[np.intp]) -> list[bool]:
@@ -92,3 +103,16 @@ def over_complement(
             margin = left - law_error
             inherited += (error + law_error) / (left * margin) if margin > 0 else Fraction(1)
     return Quotient(result, lost, inherited)
+
+
+def sign_key(terms: Terms, sign: int) -> SignKey:
+    """What the signs of a vector depend on; integers, because hashing a fraction is slow."""
+    return frozenset((key, sign * c.numerator, c.denominator) for key, c in terms.items())
+
+
+def scaled_terms(terms: Terms, factor: Fraction) -> Terms:
+    return {key: factor * c for key, c in terms.items()} if factor else {}
+
+
+def agree_where(tokens: NDArray[np.bool_], first: Atom, second: Atom) -> bool:
+    return bool(np.array_equal(first.values[tokens], second.values[tokens]))

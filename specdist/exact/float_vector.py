@@ -19,13 +19,21 @@ from numpy.typing import NDArray
 from specdist.exact.float_atoms import (
     Atom,
     Mask,
-    SignKey,
     Space,
     Terms,
     entries_of_largest,
     signs_of,
 )
-from specdist.exact.float_entries import Parts, entry_parts, over_complement, worked_out
+from specdist.exact.float_entries import (
+    Parts,
+    agree_where,
+    approximate_entries,
+    entry_parts,
+    over_complement,
+    scaled_terms,
+    sign_key,
+    worked_out,
+)
 from specdist.exact.float_filter import Signs
 from specdist.exact.float_terms import divide_rounded, multiply_exactly
 from specdist.exact.rational_vector import quotient_error
@@ -56,7 +64,7 @@ class FloatVector:
         error = abs(factor) * self.error
         if factor_error:
             error += factor_error * (self._size() + self.error)
-        return FloatVector(self.space, _scaled(self.terms, factor), error)
+        return FloatVector(self.space, scaled_terms(self.terms, factor), error)
 
     def widened(self, error: Fraction) -> FloatVector:
         return FloatVector(self.space, self.terms, error)
@@ -110,13 +118,7 @@ class FloatVector:
 
     def approximate(self) -> NDArray[np.float64]:
         """The entries as float64, for display and for ordering."""
-        result = np.zeros(self.space.size)
-        for (atom, masks), coefficient in self.terms.items():
-            part = atom.values * float(coefficient)
-            for mask in masks:
-                part *= mask.array
-            result += part
-        return result
+        return approximate_entries(self.terms, self.space.size)
 
     def accepted_from(
         self, target: FloatVector, tested: FloatVector, zero_draft: str
@@ -129,7 +131,7 @@ class FloatVector:
         possible = drafted_atom.values > 0
         below = (target - tested)._signs().negative
         relative = quotient_error(self.error, target.error, tested.error)
-        if _agree_where(possible, drafted_atom, tested_atom):
+        if agree_where(possible, drafted_atom, tested_atom):
             part = target._restricted(possible & below).scaled(drafted_scale / tested_scale)
             terms = (self._restricted(possible & ~below) + part).terms
             return FloatVector(self.space, terms, relative + self._tail(possible, target, tested))
@@ -218,12 +220,12 @@ class FloatVector:
         return FloatVector(self.space, {k: c for k, c in terms.items() if c}, self.error)
 
     def _signs(self) -> Signs:
-        key = _sign_key(self.terms, 1)
+        key = sign_key(self.terms, 1)
         known = self.space.signs
         if key not in known:
             signs = signs_of(self.space.size, self.terms)
             known[key] = signs
-            known[_sign_key(self.terms, -1)] = Signs(signs.negative, signs.positive)
+            known[sign_key(self.terms, -1)] = Signs(signs.negative, signs.positive)
         return known[key]
 
     def _single(self) -> tuple[Atom, Fraction]:
@@ -242,16 +244,3 @@ class FloatVector:
 
     def _entry(self, entry: int) -> Fraction:
         return worked_out(entry_parts(self.terms, [entry])[0])
-
-
-def _sign_key(terms: Terms, sign: int) -> SignKey:
-    """What the signs of a vector depend on; integers, because hashing a fraction is slow."""
-    return frozenset((key, sign * c.numerator, c.denominator) for key, c in terms.items())
-
-
-def _scaled(terms: Terms, factor: Fraction) -> Terms:
-    return {key: factor * c for key, c in terms.items()} if factor else {}
-
-
-def _agree_where(tokens: NDArray[np.bool_], first: Atom, second: Atom) -> bool:
-    return bool(np.array_equal(first.values[tokens], second.values[tokens]))

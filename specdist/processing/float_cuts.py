@@ -118,7 +118,7 @@ def keep_relative(row: FloatRow, fraction: Fraction, strict: bool) -> FloatRow:
     remarks: tuple[Remark, ...] = ()
     if not best.all():
         nearest = Fraction(_nearest(weights[~best], floor)) / largest
-        slack = 2 * bound * nearest
+        slack = 2 * bound * nearest if fraction < 1 else Fraction(0)  # 1 is told by the scores
         remarks = cut_remarks("min-p", "ratio to the largest", fraction, nearest, slack)
     return row.chosen(np.flatnonzero(kept), "(min-p) keeps no token", remarks)
 
@@ -152,34 +152,6 @@ def _keep_share(
 
 def _nearest(weights: FloatArray, threshold: float) -> float:
     return float(weights[np.argmin(np.abs(weights - threshold))])
-
-
-def keep_within_deviations(row: FloatRow, count: Fraction) -> FloatRow:
-    """See `WorkingRow.keep_within_deviations`.
-
-    A token stays iff ``(max z - z)**2 <= count**2 * variance``. Both sides are computed in
-    float64; entries within 2**-40 of the boundary are decided with fractions.
-    """
-    scores = row.scores()
-    gaps = scores.max() - scores
-    centred = scores - scores.mean()
-    spread = float(count) * float(np.sqrt(np.mean(centred * centred)))
-    kept = gaps <= spread
-    unsure = np.flatnonzero(np.abs(gaps - spread) <= 2.0**-40 * (spread + np.abs(scores).max()))
-    remarks: tuple[Remark, ...] = ()
-    if len(unsure):
-        exact = [Fraction(score) for score in scores.tolist()]
-        total = sum(exact, Fraction(0))
-        squares = sum((score * score for score in exact), Fraction(0))
-        limit = count**2 * (squares / len(exact) - (total / len(exact)) ** 2)
-        largest = max(exact)
-        for entry in unsure.tolist():
-            kept[entry] = (largest - exact[entry]) ** 2 <= limit
-        if row.score_error:
-            remarks = cut_remarks(
-                "top-n-sigma", "distance", Fraction(spread), Fraction(spread), row.score_error
-            )
-    return row.chosen(np.flatnonzero(kept), _ALL, remarks)
 
 
 def _mean_argument(row: FloatRow, weights: FloatArray) -> tuple[FloatArray, float, float]:

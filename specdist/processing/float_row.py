@@ -20,6 +20,7 @@ from specdist.exact.law import FloatLaw
 from specdist.model.row import Row
 from specdist.processing import float_cuts
 from specdist.processing.cut_remarks import tie_remark
+from specdist.processing.float_deviation import keep_within_deviations
 from specdist.processing.float_law import law_of
 from specdist.processing.float_levels import Levels
 from specdist.processing.float_reading import Coded, read_row
@@ -193,7 +194,7 @@ class FloatRow:
         return float_cuts.keep_relative(self, fraction, strict)
 
     def keep_within_deviations(self, count: Fraction) -> FloatRow:
-        return self._kept_by(lambda row: float_cuts.keep_within_deviations(row, count))
+        return self._kept_by(lambda row: keep_within_deviations(row, count))
 
     def keep_typical(self, mass: Fraction, boundary: str) -> FloatRow:
         return self._kept_by(lambda row: float_cuts.keep_typical(row, mass, boundary))

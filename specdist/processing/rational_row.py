@@ -91,13 +91,14 @@ class RationalRow:
         best = set(ranked(self.logits)[0])
         largest = max(weighed.by_token.values())
         ratios = {x: weight / largest for x, weight in weighed.by_token.items() if x not in best}
-        kept = {x for x, ratio in ratios.items() if ratio > fraction}
-        kept |= set() if strict else {x for x, ratio in ratios.items() if ratio == fraction}
-        kept |= best if fraction < 1 or not strict else set()
+        kept = best if fraction < 1 or (fraction == 1 and not strict) else set()
+        if fraction < 1:  # a ratio of 1 is told by the order, whatever is rounded
+            kept = kept | {x for x, ratio in ratios.items() if ratio > fraction}
+            kept |= set() if strict else {x for x, ratio in ratios.items() if ratio == fraction}
         remarks: tuple[Remark, ...] = ()
         if ratios:
             nearest = min(ratios.values(), key=lambda ratio: abs(ratio - fraction))
-            slack = share_slack(nearest, weighed.bound)
+            slack = share_slack(nearest, weighed.bound) if fraction < 1 else ZERO
             remarks = cut_remarks("min-p", "relative probability", fraction, nearest, slack)
         return self._kept(kept, remarks)
 

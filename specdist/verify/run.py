@@ -87,6 +87,8 @@ class Run:
         """The report over everything that `results` has yielded."""
         summary = self.tally.summary()
         missed = self._missed_floors()
+        self.findings += [finding for finding in missed if finding.severity is Severity.WARNING]
+        missed = [finding for finding in missed if finding.severity is Severity.ERROR]
         return Report(
             version=__version__,
             verdict=self._verdict(),
@@ -179,11 +181,14 @@ class Run:
     def _missed_floors(self) -> list[Finding]:
         floor = self.settings.checking.min_acceptance
         acceptance = self.tally.acceptance
-        if floor is None or not acceptance.count or acceptance.at_least(floor):
-            return []
         rate = acceptance.figure()
-        value = rate.approx if rate is not None else 0.0
-        message = f"acceptance rate {value:.6g} is below the floor {written(floor)}"
+        if floor is None or rate is None or acceptance.reaches(floor):
+            return []
+        if acceptance.reaches(floor) is None:
+            message = f"acceptance rate {rate.approx:.6g} and floor {written(floor)} are within"
+            message += " the rounding bound of each other"
+            return [Finding("undecided-precision", Severity.WARNING, message)]
+        message = f"acceptance rate {rate.approx:.6g} is below the floor {written(floor)}"
         allowed = "acceptance-below-floor" in self.settings.checking.allow
         finding = Finding("acceptance-below-floor", Severity.ERROR, message, allowed=allowed)
         return [finding]

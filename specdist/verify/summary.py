@@ -49,11 +49,18 @@ class Mean:
         value = Fraction(self.fixed, self.count << _SCALE)
         return Figure(float(value), None, bound + Fraction(1, 1 << _SCALE))
 
-    def at_least(self, floor: Fraction) -> bool:
-        """Whether the mean reaches a floor; decided exactly as far as the fixed point allows."""
-        if self.exact is not None:
-            return self.exact >= floor * self.count
-        return Fraction(self.fixed + self.count, 1 << _SCALE) >= floor * self.count
+    def reaches(self, floor: Fraction) -> bool | None:
+        """Whether the mean reaches a floor; None where its rounding bound leaves that open."""
+        figure = self.figure()
+        if figure is None:
+            return None
+        value = figure.exact if figure.exact is not None else Fraction(figure.approx)
+        bound = figure.bound or Fraction(0)
+        if figure.exact is None:
+            bound += Fraction(1, 2**50)
+        if bound and abs(value - floor) <= bound:
+            return None
+        return value >= floor
 
 
 @dataclass(slots=True)

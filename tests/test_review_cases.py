@@ -1,0 +1,121 @@
+"""Where float64 weights and the real-valued law could disagree: never a wrong verdict."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import specdist
+from tests.cli import run
+
+LN2 = "0.69314718055994530942"  # e^-LN2 is 1/2 - 1.4e-21
+ROWS = (f"--target-logits=0,-{LN2},-{LN2}", "--draft-logits=0,0,0")
+
+
+def verdict(*arguments: str) -> int:
+    return run("what-if", *arguments).code
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [
+        ("accept_target=min-p:1/2", "residual_target=min-p:1/2"),
+        ("reference=top-k:1", "accept_target=top-p:1/2", "residual_target=top-p:1/2"),
+        ("reference=top-p:1/2", "accept_target=min-p:1/2", "residual_target=min-p:1/2"),
+        ("reference=top-p:1/2", "accept_target=epsilon:1/4", "residual_target=epsilon:1/4"),
+    ],
+)
+def test_roles_that_cut_within_rounding_are_undecided(roles: tuple[str, ...]) -> None:
+    options = [part for role in roles for part in ("--role", role)]
+    assert verdict(*ROWS, *options) == 4
+
+
+def test_one_law_a_side_is_equal_whatever_the_cut() -> None:
+    assert verdict(*ROWS, "--recipe", "min-p:1/2") == 0
+
+
+def test_rows_that_only_round_together_are_not_called_one_law() -> None:
+    logits = np.array([2.0, 1.0, -1.0, 0.5], dtype=np.float32)
+    draft = np.array([1.0, 2.0, 0.0, -0.5], dtype=np.float32)
+    nearly = "temperature:0.80000000000000000000000001"
+    roles = {"drafted_from": "temperature:0.8", "accept_draft": nearly, "residual_draft": nearly}
+    report = specdist.check(logits, draft, kind="logits", temperature="0.8", roles=roles)
+    assert report.verdict == "undecided"
+
+
+def test_a_threshold_untested_top_p_stays_different() -> None:
+    logits = np.array([2.0, 1.0, -1.0, 0.5], dtype=np.float32)
+    draft = np.array([1.0, 2.0, 0.0, -0.5], dtype=np.float32)
+    roles = {"drafted_from": "top-p:0.8"}
+    assert specdist.check(logits, draft, kind="logits", roles=roles).verdict == "different"
+
+
+def test_quotients_of_underflowed_weights_accuse_nobody() -> None:
+    target, draft = np.array([0.0, -2000.0]), np.array([0.0, -800.0])
+    roles = {"drafted_from": "temperature:1000"}
+    report = specdist.check(target, draft, kind="logits", roles=roles)
+    assert report.verdict == "undecided"
+    hand = ("--target-logits=0,-2000", "--draft-logits=0,-800")
+    assert verdict(*hand, "--role", "drafted_from=temperature:1000") in (1, 4)
+
+
+def test_orders_blurred_by_rounding_accuse_nobody() -> None:
+    row = np.array([0.3, np.nextafter(0.3, 1), 0.4])
+    roles = {"accept_target": "temperature:4/5,top-k:2:ties=lowest-id"}
+    report = specdist.check(
+        row, row, recipe="top-k:2:ties=lowest-id,temperature:4/5", roles=roles, normalise=True
+    )
+    assert report.verdict in ("equal", "undecided")
+
+
+@pytest.mark.parametrize("recipe", ["epsilon:9/10", "min-p:1"])
+def test_the_largest_token_is_told_by_its_score(recipe: str) -> None:
+    row = np.array([1e-20, 0.0, -1.0, -1.0, -1.0, -1.0], dtype=np.float32)
+    report = specdist.check(row, row, kind="logits", recipe=recipe, roles={"reference": "top-k:1"})
+    assert report.verdict == "equal"
+
+
+def test_coefficients_far_apart_do_not_overflow() -> None:
+    target = np.array([0.0, -7.4, -7.41], dtype=np.float32)
+    draft = np.array([0.0, -6.9, -7.35], dtype=np.float32)
+    roles = {"drafted_from": "temperature:1"}
+    report = specdist.check(target, draft, kind="logits", temperature="1/100", roles=roles)
+    assert report.verdict in ("different", "undecided")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_equal_rows_of_two_files_are_compared_at_once(dtype: type) -> None:
+    row = np.random.default_rng(1).normal(0, 3, 100_000).astype(dtype)
+    report = specdist.check(row, row.copy(), kind="logits", temperature="4/5")
+    (position,) = report.steps[0].positions
+    assert report.verdict == "equal"
+    assert position.acceptance_rate.exact == 1
+    assert all(token.residual is None for token in position.tokens)
+
+
+def test_a_point_mass_at_any_power_is_quick() -> None:
+    row = np.zeros(50_000)
+    row[7] = 1.0
+    report = specdist.check(row, row, temperature=Fraction(1, 10**6))
+    assert report.verdict == "equal"
+
+
+def test_two_spellings_of_one_temperature_are_one_law() -> None:
+    row = np.array([2.0, 1.0, -1.0, 0.5], dtype=np.float32)
+    report = specdist.check(
+        row, row[::-1].copy(), kind="logits", recipe="temperature:0.8",
+        roles={"accept_target": "temperature:2,temperature:0.4"},
+    )  # fmt: skip
+    assert report.verdict == "equal"
+
+
+def test_a_tolerance_covers_what_rounding_leaves_open() -> None:
+    row = np.array([2.0, 1.0, -1.0, 0.5], dtype=np.float32)
+    roles = {"accept_target": "temperature:0.80000000000000000000000001"}
+    draft = row[::-1].copy()
+    known = {"kind": "logits", "recipe": "temperature:0.8", "roles": roles}
+    assert specdist.check(row, draft, **known).verdict == "undecided"  # type: ignore[arg-type]
+    tolerant = specdist.check(row, draft, max_tv="1e-9", **known)  # type: ignore[arg-type]
+    assert tolerant.verdict == "within-tolerance"
