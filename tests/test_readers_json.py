@@ -100,7 +100,8 @@ def test_the_full_form(tmp_path: Path) -> None:
     assert values(first.bonus) == [3, 2, 1]
     assert first.bonus.place.endswith("steps[0].bonus.target")
     assert two.roles[Role.DRAFTED_FROM] == "top-p:9/10"
-    explicit = two.roles[Role.BONUS_FROM]
+    assert Role.BONUS_FROM not in two.roles
+    explicit = first.bonus_from
     assert isinstance(explicit, Row)
     assert (values(explicit), explicit.stage) == ([1, 2, 3], Stage.PROCESSED)
     assert first.options == ProcessingOptions(
