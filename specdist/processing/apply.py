@@ -112,8 +112,9 @@ def _refuse_repetition(step: RecipeStep, row: Row) -> None:
     raise SettingsError(
         f"step {step.text[:40]!r} on a row of stage '{row.stage.value}' would apply it again",
         place=row.place,
-        expected="rows of stage 'raw', or a recipe without this step",
-        advice="say --stage raw if the row is not processed yet, or --recipe raw to take it as is",
+        expected="rows of stage 'raw', or recipes and roles without this step",
+        advice="capture raw rows (--stage raw), or give the role a row of its own in a JSON "
+        "capture; --recipe raw takes both sides as they are",
     )
 
 
