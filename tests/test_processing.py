@@ -6,7 +6,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from specdist.errors import RowError
@@ -134,9 +134,12 @@ def test_steps_on_logits_equal_the_definitions(
     made = law(steps, logits_row(start))
     probabilities = oracle.softmax(left)
     assert list(made.values) == probabilities
-    # From here on the weights are exact numbers: filters behave as on probabilities.
+    # From here on filters behave as on probabilities, but for cuts that hit a rounded mass:
+    # those are decided for the real-valued softmax.
     step, filtered = data.draw(filters(probabilities))
     if filtered is not None and not step.startswith("temperature"):
+        found = remarks(f"{steps},{step}", logits_row(start))
+        assume(all(remark.ident != "near-cut" for remark in found))
         assert [bool(value) for value in law(f"{steps},{step}", logits_row(start)).values] == [
             bool(value) for value in filtered
         ]

@@ -18,18 +18,34 @@ def verdict(*arguments: str) -> int:
     return run("what-if", *arguments).code
 
 
-@pytest.mark.parametrize(
-    "roles",
-    [
-        ("accept_target=min-p:1/2", "residual_target=min-p:1/2"),
-        ("reference=top-k:1", "accept_target=top-p:1/2", "residual_target=top-p:1/2"),
-        ("reference=top-p:1/2", "accept_target=min-p:1/2", "residual_target=min-p:1/2"),
-        ("reference=top-p:1/2", "accept_target=epsilon:1/4", "residual_target=epsilon:1/4"),
-    ],
-)
-def test_roles_that_cut_within_rounding_are_undecided(roles: tuple[str, ...]) -> None:
-    options = [part for role in roles for part in ("--role", role)]
-    assert verdict(*ROWS, *options) == 4
+TESTED = ("accept_target", "residual_target")
+CLOSE = [
+    # e^-LN2 is a trifle below 1/2: min-p and epsilon drop tokens 1 and 2, token 0 alone has 1/2.
+    ({"accept_target": "min-p:1/2", "residual_target": "min-p:1/2"}, 1),
+    ({"reference": "top-k:1", "accept_target": "top-p:1/2", "residual_target": "top-p:1/2"}, 0),
+    ({"reference": "top-p:1/2", "accept_target": "min-p:1/2", "residual_target": "min-p:1/2"}, 0),
+    (
+        {
+            "reference": "top-p:1/2",
+            "accept_target": "epsilon:1/4",
+            "residual_target": "epsilon:1/4",
+        },
+        0,
+    ),
+]
+
+
+@pytest.mark.parametrize(("roles", "code"), CLOSE)
+def test_cuts_of_hand_written_logits_are_decided_exactly(roles: dict[str, str], code: int) -> None:
+    options = [part for role, recipe in roles.items() for part in ("--role", f"{role}={recipe}")]
+    assert verdict(*ROWS, *options) == code
+
+
+@pytest.mark.parametrize("roles", [roles for roles, _ in CLOSE])
+def test_cuts_of_dumps_within_rounding_are_undecided(roles: dict[str, str]) -> None:
+    row = np.array([0.0, -np.log(2.0), -np.log(2.0)])
+    report = specdist.check(row, np.zeros(3), kind="logits", roles=roles)
+    assert report.verdict == "undecided"
 
 
 def test_one_law_a_side_is_equal_whatever_the_cut() -> None:

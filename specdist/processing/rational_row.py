@@ -12,6 +12,7 @@ from specdist.model.row import Row
 from specdist.processing import entropy_cuts
 from specdist.processing.cut_remarks import cut_remarks, prefix_remarks, share_slack, tie_remark
 from specdist.processing.deviation_cut import within_deviations
+from specdist.processing.exact_signs import decided, exact_signs, prefix_length
 from specdist.processing.logit import ZERO, Logit, ranked, sign
 from specdist.processing.logit_weights import Weights, weights
 from specdist.processing.row_checks import checked_logits
@@ -75,15 +76,23 @@ class RationalRow:
         weighed = self._weights()
         total = weighed.total
         wanted = mass * total
+        units = list(_units(ranked(self.logits), ties))
         kept: list[int] = []
         before = reached = ZERO
-        for unit in _units(ranked(self.logits), ties):
+        length = 0
+        for unit in units:
             kept += unit
+            length += 1
             before, reached = reached, reached + sum(weighed.by_token[x] for x in unit)
             if reached > wanted or (reached == wanted and boundary == "reach"):
                 break
-        decided = reached / total if len(kept) < len(self.logits) else None
-        remarks = prefix_remarks("top-p", mass, before / total, decided, weighed.bound)
+        share = reached / total if len(kept) < len(self.logits) else None
+        remarks = prefix_remarks("top-p", mass, before / total, share, weighed.bound)
+        signs = exact_signs(self.logits, remarks)
+        if signs is not None:
+            length = prefix_length(signs, units, length, mass, boundary == "reach")
+            kept = [token for unit in units[:length] for token in unit]
+            remarks = decided(remarks)
         return self._kept(set(kept), remarks)
 
     def keep_relative(self, fraction: Fraction, strict: bool) -> RationalRow:
@@ -100,6 +109,11 @@ class RationalRow:
             nearest = min(ratios.values(), key=lambda ratio: abs(ratio - fraction))
             slack = share_slack(nearest, weighed.bound) if fraction < 1 else ZERO
             remarks = cut_remarks("min-p", "relative probability", fraction, nearest, slack)
+        signs = exact_signs(self.logits, remarks)
+        if signs is not None:
+            top, least = min(best), 1 if strict else 0
+            kept = best | {x for x in ratios if signs.ratio_minus(x, top, fraction) >= least}
+            remarks = decided(remarks)
         return self._kept(kept, remarks)
 
     def keep_within_deviations(self, count: Fraction) -> RationalRow:
@@ -119,7 +133,12 @@ class RationalRow:
             nearest = min(others.values(), key=lambda share: abs(share - probability))
             slack = share_slack(nearest, bound)
             remarks = cut_remarks("epsilon", "probability", probability, nearest, slack)
-        return self._kept({x for x in others if others[x] >= probability} | best, remarks)
+        kept = {x for x in others if others[x] >= probability}
+        signs = exact_signs(self.logits, remarks)
+        if signs is not None:
+            kept = {x for x in others if signs.mass_minus([x], probability) >= 0}
+            remarks = decided(remarks)
+        return self._kept(kept | best, remarks)
 
     def keep_eta(self, epsilon: Fraction) -> RationalRow:
         masses, bound = self._masses()
