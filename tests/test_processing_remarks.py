@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -118,18 +119,28 @@ def test_a_shift_inside_the_bound_of_the_weights_is_undecided() -> None:
     assert [remark.ident for remark in remarks("typical-p:1/9", aside)] == []
 
 
-def test_a_cut_inside_the_bound_of_the_weights_is_undecided() -> None:
-    # Three logits; the mass of the first lies within rounding of the threshold given as its value.
+def test_a_cut_inside_the_bound_of_the_weights_is_decided_exactly() -> None:
+    # Three logits; each threshold is the value that rounded weights give, so only the real-valued
+    # softmax tells the side, here by 60 digits.
     row = logits_row([1, 0, -1])
-    mass = law("raw", row).values[0]
-    assert idents(remarks(f"top-p:{mass}", row)) == ["near-cut", "undecided-precision"]
-    aside = mass + F("1e-12")
-    assert idents(remarks(f"top-p:{aside}", row)) == ["near-cut"]
-    ratio = law("raw", row).values[1] / mass
-    assert idents(remarks(f"min-p:{ratio}", row)) == ["near-cut", "undecided-precision"]
-    second = law("raw", row).values[1]
-    assert idents(remarks(f"epsilon:{second}", row)) == ["near-cut", "undecided-precision"]
-    assert idents(remarks(f"typical-p:{mass}", logits_row([1, 0, -9]))) == []
+    with localcontext() as digits:
+        digits.prec = 60
+        e = Decimal(1).exp()
+        total = e + 1 + 1 / e
+        first, second, ratio = (F(str(value)) for value in (e / total, 1 / total, 1 / e))
+    rounded = law("raw", row).values
+    for recipe, threshold, real, kept, dropped in (
+        ("top-p", rounded[0], first, 1, 2),
+        ("min-p", rounded[1] / rounded[0], ratio, 2, 1),
+        ("epsilon", rounded[1], second, 2, 1),
+    ):
+        assert abs(threshold - real) > F("1e-50")
+        assert law(f"{recipe}:{threshold}", row).support == (kept if real > threshold else dropped)
+        assert idents(remarks(f"{recipe}:{threshold}", row)) == ["near-cut"]
+        for aside in (F("1e-30"), -F("1e-30")):
+            moved = law(f"{recipe}:{real + aside}", row).support
+            assert moved == (dropped if aside > 0 else kept)
+    assert idents(remarks(f"typical-p:{rounded[0]}", logits_row([1, 0, -9]))) == []
 
 
 def test_exact_weights_are_never_undecided() -> None:
