@@ -2,37 +2,65 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
 from specdist.errors import SpecdistError
 
 _BUG = 70
 _REPORT = "please report it with this command line and the capture, if you may share it"
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.ENXIO}
 
 
 def main() -> int:
     """Runs the command line of ``sys.argv`` and gives the exit code (design: exit codes)."""
-    arguments = sys.argv[1:]
-    try:
-        from specdist.cli import console
+    from specdist.cli import console, signals
 
-        console.prepare_streams()
+    arguments = sys.argv[1:]
+    console.prepare_streams()
+    try:
+        signals.end_on_terminate()
         return _run(arguments)
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return 130
+        signals.ignore_all()
+        console.err("interrupted\n")
+        return _ended(130)
+    except OSError as error:
+        if error.errno not in _UNWRITABLE or error.filename is not None:
+            return _bug(error, arguments)
+        console.silence_stdout()
+        reason = (error.strerror or "input/output error").lower()
+        console.err(f"error[output]: standard output cannot be written: {reason}\n")
+        return 2
     except Exception as error:
-        if {"-v", "--verbose"} & set(arguments):
-            import traceback
+        return _bug(error, arguments)
 
-            traceback.print_exc()
-        name = type(error).__name__
-        text = " ".join(str(error).split())[:300]
-        sys.stderr.write(
-            f"error[bug]: specdist stopped on {name}: {text}; this is a bug in specdist, "
-            f"no verdict; {_REPORT} (-v shows the traceback)\n"
-        )
-        return _BUG
+
+def _bug(error: Exception, arguments: list[str]) -> int:
+    from specdist.cli import console
+
+    if {"-v", "--verbose"} & set(arguments):
+        import traceback
+
+        console.err(traceback.format_exc())
+    name = type(error).__name__
+    text = " ".join(str(error).split())[:300]
+    console.err(
+        f"error[bug]: specdist stopped on {name}: {text}; this is a bug in specdist, "
+        f"no verdict; {_REPORT} (-v shows the traceback)\n"
+    )
+    return _ended(_BUG)
+
+
+def _ended(code: int) -> int:
+    """The code of a run that ended early; what stdout still holds is written if it can be."""
+    from specdist.cli import console
+
+    try:
+        sys.stdout.flush()
+    except OSError:
+        console.silence_stdout()
+    return code
 
 
 def _run(arguments: list[str]) -> int:
@@ -43,17 +71,20 @@ def _run(arguments: list[str]) -> int:
 
     try:
         code = run(arguments)
-        sys.stdout.flush()
+        console.flush_quietly()
     except SpecdistError as error:
         from specdist.reports.error_text import render_error
 
         paint = console.paint_for(console.typed_colour(arguments), sys.stderr)
-        sys.stderr.write(render_error(error, paint))
-        return ExitCode.NOT_STARTED
+        console.err(render_error(error, paint))
+        return _ended(ExitCode.NOT_STARTED)
     except BrokenPipeError:
         console.silence_stdout()
         return ExitCode.PASSED
     except SystemExit as stop:  # typer: completion scripts, and help into a closed pipe
+        if isinstance(stop.__context__, BrokenPipeError):
+            console.silence_stdout()
+            return ExitCode.PASSED
         console.flush_quietly()
         return ExitCode.NOT_STARTED if stop.code else ExitCode.PASSED
     if code == ExitCode.INTERRUPTED and not isinstance(code, ExitCode):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
+from signal import SIGINT, SIGTERM
 from typing import Any
 from unittest.mock import patch
 
@@ -48,10 +50,14 @@ def run(*arguments: object) -> Result:
         redirect_stdout(out),
         redirect_stderr(err),
     ):
+        handlers = [(number, signal.getsignal(number)) for number in (SIGINT, SIGTERM)]
         try:
             code = main()
         except SystemExit as stop:
             code = stop.code
+        finally:
+            for number, handler in handlers:
+                signal.signal(number, handler)
     return Result(int(code or 0), out.getvalue(), err.getvalue())
 
 

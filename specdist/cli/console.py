@@ -37,27 +37,54 @@ def paint_for(choice: str, stream: TextIO) -> Paint:
 
 
 def prepare_streams() -> None:
-    """Token texts hold any character: what the encoding cannot write is escaped, not an error."""
+    """Token texts hold any character: what the encoding cannot write is escaped, not an error.
+
+    A stream that was closed (``2>&-``) becomes one that swallows everything, and its number is
+    taken, so that no capture is opened under it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            _take(number)
+            if name != "stdin":
+                setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
+def _take(number: int) -> None:
+    try:
+        os.fstat(number)
+    except OSError:
+        opened = os.open(os.devnull, os.O_RDWR)
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
+
+
 def out(text: str) -> None:
-    """Writes to stdout."""
+    """Writes to stdout. Raises OSError, which `__main__` turns into a message."""
     sys.stdout.write(text)
 
 
 def err(text: str) -> None:
-    """Writes to stderr."""
-    sys.stderr.write(text)
+    """Writes to stderr; when that is impossible, nobody can be told."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        _silence(sys.stderr)
 
 
 def silence_stdout() -> None:
     """After a closed pipe (``| head``): nothing more is written, also not at shutdown."""
+    _silence(sys.stdout)
+
+
+def _silence(stream: TextIO) -> None:
     try:
-        descriptor = sys.stdout.fileno()
-    except (OSError, ValueError, io.UnsupportedOperation):
+        descriptor = stream.fileno()
+    except (OSError, ValueError):
         return
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, descriptor)

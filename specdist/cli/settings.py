@@ -70,7 +70,7 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
         for o in ALL_OPTIONS
         if values.get(o.parameter) not in (None, False, [])
     }
-    origin, config = read_config(Path.cwd(), CONFIGURABLE)
+    origin, config = read_config(Path(), CONFIGURABLE)
     layers = [Layer(COMMAND_LINE, given), *_environment(), Layer(origin, config)]
     chosen = Layered(layers)
     checking = CheckSettings(

@@ -99,7 +99,11 @@ def local_file(name: str) -> LocalFile:
 
 def standard_input() -> StandardInput:
     """Everything on standard input, up to the size of one document."""
-    data = sys.stdin.buffer.read(DOCUMENT_LIMIT + 1)
+    if sys.stdin is None:
+        raise CaptureError(
+            "standard input is closed", place=STDIN_NAME, expected="a JSON capture on it"
+        )
+    data = read_checked(sys.stdin.buffer, DOCUMENT_LIMIT + 1, STDIN_NAME)
     if len(data) > DOCUMENT_LIMIT:
         raise too_large(STDIN_NAME)
     return StandardInput(data)

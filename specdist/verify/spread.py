@@ -16,9 +16,13 @@ from specdist.model.report import StepResult
 from specdist.model.row import FloatValues, Row
 from specdist.model.settings import CheckSettings
 from specdist.verify.step import Recipes, verify_step
+from specdist.verify.worker_pool import interrupts_held, worker_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
+
+    Window = deque[Future[list[StepResult]]]
+    """Batches in flight, oldest first."""
 
 _BATCH_BYTES = 8 << 20
 _ROW_OVERHEAD = 4_096
@@ -32,7 +36,8 @@ def verify_all(
     executor: Executor | None = None,
 ) -> Iterator[StepResult]:
     """Results of all steps, in order. With one worker, or while the run is short, in this
-    process; else in ``executor`` (default: a process pool of that many workers)."""
+    process; else in ``executor`` (default: a process pool of that many workers). Raises
+    SpecdistError for bad rows and settings, and for a worker that was killed."""
     remaining = iter(steps)
     known = Recipes(settings)
     if workers <= 1 and executor is None:
@@ -46,13 +51,15 @@ def verify_all(
                 break
         else:
             return
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            yield from _windowed(remaining, settings, pool, workers)
+        with worker_pool(workers) as pool:
+            yield from _windowed(remaining, settings, pool, workers, deque())
         return
-    yield from _windowed(remaining, settings, executor, workers)
+    window: Window = deque()
+    try:
+        yield from _windowed(remaining, settings, executor, workers, window)
+    finally:
+        for future in window:
+            future.cancel()
 
 
 def verify_batch(steps: tuple[Step, ...], settings: CheckSettings) -> list[StepResult]:
@@ -62,19 +69,19 @@ def verify_batch(steps: tuple[Step, ...], settings: CheckSettings) -> list[StepR
 
 
 def _windowed(
-    steps: Iterator[Step], settings: CheckSettings, executor: Executor, workers: int
+    steps: Iterator[Step],
+    settings: CheckSettings,
+    executor: Executor,
+    workers: int,
+    window: Window,
 ) -> Iterator[StepResult]:
-    window: deque[Future[list[StepResult]]] = deque()
-    try:
-        for batch in _batches(steps):
+    for batch in _batches(steps):
+        with interrupts_held():
             window.append(executor.submit(verify_batch, batch, settings))
-            if len(window) > workers + 1:
-                yield from window.popleft().result()
-        while window:
+        if len(window) > workers + 1:
             yield from window.popleft().result()
-    finally:
-        for future in window:
-            future.cancel()
+    while window:
+        yield from window.popleft().result()
 
 
 def _batches(steps: Iterator[Step]) -> Iterator[tuple[Step, ...]]:
