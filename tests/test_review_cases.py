@@ -135,3 +135,13 @@ def test_a_tolerance_covers_what_rounding_leaves_open() -> None:
     assert specdist.check(row, draft, **known).verdict == "undecided"  # type: ignore[arg-type]
     tolerant = specdist.check(row, draft, max_tv="1e-9", **known)  # type: ignore[arg-type]
     assert tolerant.verdict == "within-tolerance"
+
+
+@pytest.mark.parametrize("draft_roles", [{"accept_draft": "raw"}, {"drafted_from": "min-p:1/2"}])
+def test_a_greedy_target_is_lossless_for_every_draft(draft_roles: dict[str, str]) -> None:
+    row = np.array([2.0, 1.0, -1.0, 0.5], dtype=np.float32)
+    draft = row[::-1].copy()
+    roles = {**draft_roles, "reference": "temperature:0"}
+    roles |= dict.fromkeys(TESTED, "temperature:0")
+    report = specdist.check(row, draft, kind="logits", temperature="0.8", roles=roles)
+    assert report.verdict == "equal"

@@ -67,12 +67,15 @@ class PositionLaws:
 
     @property
     def as_a_correct_engine(self) -> bool:
-        """The right column of the role table: sufficient for a lossless token rule."""
+        """The right column of the role table, which is sufficient for a lossless token rule. So is
+        a target with one possible token, whatever the draft roles: nothing else can come out."""
         reference = self.laws[Role.REFERENCE]
         if not same_law(reference, self.laws[Role.ACCEPT_TARGET]):
             return False
         if not same_law(reference, self.laws[Role.RESIDUAL_TARGET]):
             return False
+        if reference.support == 1:
+            return True
         if self.one_hot:
             return len(self.one_hot) == len(ONE_HOT_ROLES)
         tested = self.laws[Role.ACCEPT_DRAFT]
