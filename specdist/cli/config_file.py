@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ _FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("specdist.toml", ()),
     ("pyproject.toml", ("tool", "specdist")),
 )
+_LONGEST_NUMBER = 10_000
+"""Bits of a whole number that Python writes in decimal without complaint."""
 LOOKED_FOR = """\
 looked for in the working directory: specdist.toml, then [tool.specdist] in
 pyproject.toml; in the environment: SPECDIST_FORMAT, SPECDIST_COLOR"""
@@ -27,7 +31,7 @@ def read_config(folder: Path, options: Iterable[Option]) -> tuple[str, dict[str,
     """
     for name, table in _FILES:
         path = folder / name
-        if not path.is_file():
+        if not path.is_file() and not _is_broken(path, table):
             continue
         content: Any = _parse(path)
         for key in table:
@@ -39,15 +43,30 @@ def read_config(folder: Path, options: Iterable[Option]) -> tuple[str, dict[str,
     return "", {}
 
 
+def _is_broken(path: Path, table: tuple[str, ...]) -> bool:
+    """Refuses a ``specdist.toml`` that is there and is no file: it must not be overlooked."""
+    if not table and os.path.lexists(path):
+        raise SettingsError(
+            "this is not a file that can be read", place=path.name, expected="TOML in UTF-8"
+        )
+    return False
+
+
 def _parse(path: Path) -> dict[str, Any]:
     import tomllib
 
+    reason = ""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=str)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise SettingsError(
-            f"the file is not valid TOML: {error}", place=path.name, expected="TOML in UTF-8"
-        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        reason = f"the file is not valid TOML: {error}"
+    except ValueError:
+        reason = f"the file holds a number of more than {sys.get_int_max_str_digits()} digits"
+    except RecursionError:
+        reason = "the file is nested too deeply"
+    except OSError as error:
+        reason = f"the file cannot be read: {(error.strerror or 'input/output error').lower()}"
+    raise SettingsError(reason, place=path.name, expected="TOML in UTF-8")
 
 
 def _checked(content: Any, origin: str, options: list[Option]) -> dict[str, Any]:
@@ -73,8 +92,10 @@ def _value(option: Option, value: Any, origin: str) -> Any:
         if items is not None:
             return items
         raise _wrong_type(option, value, origin, "a text, a list of texts or a table")
-    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
-        return str(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:#x}" if value.bit_length() > _LONGEST_NUMBER else str(value)
     raise _wrong_type(option, value, origin, "a text or a number")
 
 
@@ -89,5 +110,13 @@ def _items(value: Any) -> list[str] | None:
 
 def _wrong_type(option: Option, value: Any, origin: str, expected: str) -> SettingsError:
     return SettingsError(
-        f"{option.name}={value!r} has the wrong type", place=origin, expected=expected
+        f"{option.name}={_shown(value)} has the wrong type", place=origin, expected=expected
     )
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # whole numbers of thousands of digits are not written out
+        return "..."
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -15,9 +15,10 @@ from typing import Any
 
 from specdist.cli import option_values as read
 from specdist.cli.config_file import read_config
+from specdist.cli.layers import Layer, Layered, environment, placed
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option
 from specdist.cli.processing_options import BOTH_SIDES, DRAFT_SIDE, PROCESSING
-from specdist.errors import SettingsError, SpecdistError
+from specdist.errors import SettingsError
 from specdist.model.options import ProcessingOptions
 from specdist.model.role import Role
 from specdist.model.row import Kind, NumberFormat, Stage
@@ -26,14 +27,6 @@ from specdist.model.settings import CheckSettings, ReadingSettings, Settings
 ALL_OPTIONS: tuple[Option, ...] = INPUT + ENGINE + PROCESSING + CHECKING + OUTPUT
 CONFIGURABLE: tuple[Option, ...] = ENGINE + PROCESSING + CHECKING + OUTPUT
 COMMAND_LINE = "command line"
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """Values from one place, by option name."""
-
-    origin: str
-    values: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +64,7 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
         if values.get(o.parameter) not in (None, False, [])
     }
     origin, config = read_config(Path(), CONFIGURABLE)
-    layers = [Layer(COMMAND_LINE, given), *_environment(), Layer(origin, config)]
+    layers = [Layer(COMMAND_LINE, given), *environment(os.environ), Layer(origin, config)]
     chosen = Layered(layers)
     checking = CheckSettings(
         overrides=_processing(layers[0]),
@@ -82,54 +75,6 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
     shown = {option.name: chosen.shown(option) for option in ALL_OPTIONS}
     origins = {name: origin for name, (value, origin) in shown.items() if value is not None}
     return Effective(Settings(_reading(chosen), checking, origins), _output(chosen), shown)
-
-
-class Layered:
-    """Looks a value up in the layers, highest first; complaints name the layer."""
-
-    def __init__(self, layers: Iterable[Layer]) -> None:
-        self.layers = tuple(layers)
-
-    def shown(self, option: Option) -> tuple[object, str]:
-        """Value and origin; the default when no layer has it."""
-        for layer in self.layers:
-            if option.name in layer.values:
-                return layer.values[option.name], layer.origin
-        return option.default, "default"
-
-    def get(self, name: str, convert: Any, *arguments: Any) -> Any:
-        """``convert(name, text, *arguments)`` of the highest layer's text; None without one."""
-        for layer in self.layers:
-            if name in layer.values:
-                with placed(layer.origin):
-                    return convert(name, layer.values[name], *arguments)
-        return None
-
-    def flag(self, name: str) -> bool:
-        """Whether any layer sets the flag."""
-        return any(layer.values.get(name) for layer in self.layers)
-
-
-class placed:  # noqa: N801 - reads as a word: with placed("specdist.toml")
-    """Fills in the origin of a setting in every error raised inside."""
-
-    def __init__(self, origin: str) -> None:
-        self.origin = origin
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, SpecdistError):
-            error.at(self.origin)
-
-
-def _environment() -> list[Layer]:
-    layers = []
-    for name, variable in (("format", "SPECDIST_FORMAT"), ("color", "SPECDIST_COLOR")):
-        if os.environ.get(variable):
-            layers.append(Layer(f"environment {variable}", {name: os.environ[variable]}))
-    return layers
 
 
 def _processing(layer: Layer) -> ProcessingOptions:

@@ -135,8 +135,9 @@ def sure_signs(first: LogScores, second: LogScores, ratio: Fraction, bound: Frac
     for start in range(0, size, _SCORE_BLOCK):
         block = slice(start, min(start + _SCORE_BLOCK, size))
         difference = first.block(block) - second.block(block)
-        np.greater(difference, middle + margin, out=positive[block])
-        np.less(difference, middle - margin, out=negative[block])
+        with np.errstate(over="ignore"):  # a threshold beyond float32 is infinity, and still right
+            np.greater(difference, middle + margin, out=positive[block])
+            np.less(difference, middle - margin, out=negative[block])
     return Signs(positive, negative)
 
 

@@ -49,7 +49,10 @@ def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
             continue
         _refuse_repetition(step, row)
         working = _applied(processor, step, working, context, row.place)
-    return Processed(working.law(), working.remarks)
+    try:
+        return Processed(working.law(), working.remarks)
+    except OverflowError:
+        raise _beyond_float64("", row.place) from None
 
 
 def _working_row(row: Row, recipe: Recipe, normalise: bool) -> WorkingRow:
@@ -99,8 +102,18 @@ def _applied(
             expected=error.expected,
             advice=error.advice,
         ) from None
+    except OverflowError:
+        raise _beyond_float64(f"step {step.text[:40]!r}: ", place) from None
     except SettingsError as error:
         raise error.at(place) from None
+
+
+def _beyond_float64(step: str, place: str) -> RowError:
+    return RowError(
+        f"{step}a number leaves the range of float64",
+        place=place,
+        expected="logits and options whose products stay below 1e308",
+    )
 
 
 def _refuse_repetition(step: RecipeStep, row: Row) -> None:

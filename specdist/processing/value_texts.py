@@ -10,10 +10,12 @@ from fractions import Fraction
 from specdist.errors import SettingsError
 from specdist.model.recipe import Argument
 
-# Four digits of exponent: a longer one would only fill the memory with zeros.
 _NUMBER = re.compile(
-    r"[+-]?(?:\d+/\d+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?)", flags=re.ASCII
+    r"[+-]?(?:\d+/\d+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)", flags=re.ASCII
 )
+_LONGEST = 1_000
+_LARGEST = Fraction(10) ** 100
+"""Options of this size, multiplied with or divided by each other, still fit into a float64."""
 _IDENTIFIER = re.compile(r"\d{1,12}", flags=re.ASCII)
 
 Reader = Callable[[str, str], Argument]
@@ -48,18 +50,34 @@ class Interval:
 def read_number(label: str, text: str) -> Fraction:
     """The exact rational that ``text`` writes: ``9/10``, ``0.9``, ``1e-6``.
 
-    Raises `SettingsError` for anything else.
+    Raises `SettingsError` for anything else, and for sizes that no model has any use for.
     """
     written = text.strip()
     try:
-        if not _NUMBER.fullmatch(written):
+        if len(written) > _LONGEST or not _NUMBER.fullmatch(written):
             raise ValueError(written)
-        return Fraction(written)
+        value = Fraction(written)
     except (ValueError, ZeroDivisionError):
         raise SettingsError(
             f"{label}={shortened(text)} is not a number",
             expected="an integer, a decimal or a fraction, such as 1, 0.9, 1e-6 or 9/10",
+            advice=_advice(written),
         ) from None
+    if value and not 1 / _LARGEST <= abs(value) <= _LARGEST:
+        raise SettingsError(
+            f"{label}={shortened(text)} is out of range: it is too "
+            + ("large" if abs(value) > 1 else "close to 0"),
+            expected="0, or a number from 1e-100 to 1e100, or the negative of one",
+        )
+    return value
+
+
+def _advice(written: str) -> str:
+    if len(written) > _LONGEST:
+        return f"a number may have {_LONGEST} characters, this one has {len(written)}"
+    if re.fullmatch(r".*[eE][+-]?\d{4,}", written, flags=re.ASCII):
+        return "an exponent has at most 3 digits; numbers go from 1e-100 to 1e100"
+    return ""
 
 
 def number_within(interval: Interval) -> Reader:

@@ -51,8 +51,9 @@ def parse_lengths(text: str) -> DraftLengths:
 
 def no_lengths(text: str) -> SettingsError:
     """A text that holds no lengths and names no file."""
+    given = f"={shorten(text, 40)} is neither lengths nor a file" if text.strip() else " is empty"
     return SettingsError(
-        f"draft-lengths={shorten(text, 40)} is neither lengths nor a file",
+        f"draft-lengths{given}",
         place="--draft-lengths",
         expected="the number of draft tokens of every step: 4,4,3 (three steps), "
         "4x12 (twelve steps of four), 4x12,3, or FILE[::NAME]",

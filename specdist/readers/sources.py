@@ -76,6 +76,10 @@ def local_file(name: str) -> LocalFile:
 
     Pipes and devices are refused before they are opened: opening a pipe would block.
     """
+    if not name:
+        raise CaptureError(
+            "the name of a file is empty", place='""', expected="a file, a folder, or -"
+        )
     path = Path(name)
     try:
         status = path.stat()
