@@ -41,6 +41,11 @@ _HOMES = {
 }
 
 
+def __dir__() -> list[str]:
+    """The public names, imported or not."""
+    return sorted({*__all__, *globals()})
+
+
 def __getattr__(name: str) -> Any:
     """Public names are imported when asked for, so that `specdist --help` stays quick."""
     if name not in _HOMES:

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from specdist.errors import SettingsError, SpecdistError
-from specdist.model.capture import Capture, Position, Step
 from specdist.model.options import ProcessingOptions
 from specdist.model.report import Report
 from specdist.model.role import Role
-from specdist.model.row import (
-    FloatValues,
-    Kind,
-    NumberFormat,
-    PointMass,
-    RationalValues,
-    Row,
-    Stage,
-)
+from specdist.model.row import Kind
 from specdist.model.settings import CheckSettings, Settings
+from specdist.python_rows import python_capture, shown
 
 if TYPE_CHECKING:
     from specdist.verify.run import Run
@@ -56,17 +48,18 @@ def check(
     from specdist.verify.run import check as run_check
 
     named = {"temperature": temperature, "top-k": top_k, "top-p": top_p, "min-p": min_p}
-    target_values = {name: str(value) for name, value in named.items() if value is not None}
-    role_texts = {_role(name): text for name, text in (roles or {}).items()}
+    target_values = {name: _option(name, v) for name, v in named.items() if v is not None}
+    _refuse_other_than_texts({"recipe": recipe, "draft_recipe": draft_recipe})
     checking = CheckSettings(
-        overrides=ProcessingOptions(target_values, {}, recipe, draft_recipe, role_texts, rule),
+        overrides=ProcessingOptions(target_values, {}, recipe, draft_recipe, _roles(roles), rule),
         normalise=normalise,
-        zero_draft=zero_draft,
+        zero_draft=_zero_draft(zero_draft),
         show=show,
-        max_tv=None if max_tv is None else Fraction(max_tv),
+        max_tv=None if max_tv is None else _share("max_tv", max_tv),
         workers=1,
     )
-    return _finished(run_check([_capture(target, draft, _kind(kind))], Settings(checking=checking)))
+    capture = python_capture(target, draft, _kind(kind))
+    return _finished(run_check([capture], Settings(checking=checking)))
 
 
 def _finished(run: Run) -> Report:
@@ -81,90 +74,44 @@ def _finished(run: Run) -> Report:
     return report
 
 
-def _capture(target: Any, draft: Any, kind: Kind) -> Capture:
-    targets = _rows(target, kind, "target")
-    size = targets[0].size if targets else 0
-    drafts = _drafts(draft, kind, size, len(targets))
-    if len(targets) != len(drafts):
-        raise SettingsError(f"{len(targets)} target rows and {len(drafts)} draft rows")
-    steps = tuple(
-        Step(
-            f"row:{index}",
-            f"row {index}",
-            (Position(0, row, other, _token(other)),),
-            draft_tokens=None if _token(other) is None else (_token(other) or 0,),
-        )
-        for index, (row, other) in enumerate(zip(targets, drafts, strict=True))
-    )
-    return Capture("python", "python", lambda: iter(steps), step_count=len(steps))
+def _option(name: str, value: Number) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        raise SettingsError(f"{name} is {shown(value)}", expected="a number") from None
 
 
-def _token(row: Row) -> int | None:
-    return row.values.token if isinstance(row.values, PointMass) else None
+def _refuse_other_than_texts(options: Mapping[str, object]) -> None:
+    for name, value in options.items():
+        if value is not None and not isinstance(value, str):
+            raise SettingsError(f"{name}={shown(value)} is no text", expected="a recipe as a text")
 
 
-def _drafts(draft: Any, kind: Kind, size: int, count: int) -> list[Row]:
-    ids = [draft] if isinstance(draft, int) else draft
-    if count != 1 or isinstance(draft, int):
-        whole = isinstance(ids, Sequence) and not isinstance(ids, str)
-        if whole and ids and all(type(token) is int for token in ids):
-            return [_point_mass(token, size, index) for index, token in enumerate(ids)]
-    return _rows(draft, kind, "draft")
-
-
-def _point_mass(token: int, size: int, index: int) -> Row:
-    if not 0 <= token < size:
-        raise SettingsError(f"draft token {token} is outside the vocabulary of {size} tokens")
-    values = PointMass(token, size)
-    return Row(values, Kind.PROBABILITIES, Stage.RAW, NumberFormat.DECIMAL, f"draft[{index}]")
-
-
-def _rows(source: Any, kind: Kind, side: str) -> list[Row]:
-    if hasattr(source, "dtype"):
-        return _array_rows(source, kind, side)
-    rows = list(source)
-    if rows and not isinstance(rows[0], Fraction | int | str | float):
-        return [_row(row, kind, f"{side}[{index}]") for index, row in enumerate(rows)]
-    return [_row(rows, kind, side)]
-
-
-def _row(numbers: Any, kind: Kind, place: str) -> Row:
-    if hasattr(numbers, "dtype"):
-        return _array_rows(numbers, kind, place)[0]
-    values = tuple(_number(number, f"{place}[{i}]") for i, number in enumerate(numbers))
-    return Row(RationalValues(values), kind, Stage.RAW, NumberFormat.DECIMAL, place)
-
-
-def _number(number: Any, place: str) -> Fraction | None:
-    if isinstance(number, str) and number.strip() == "-inf":
-        return None
-    if isinstance(number, Fraction | int | str) and not isinstance(number, bool):
-        try:
-            return Fraction(number)
-        except (ValueError, ZeroDivisionError):
-            pass
-    raise SettingsError(
-        f"{number!r} is not an exact number",
-        place=place,
-        expected='a Fraction, an int, or text such as "3/10" or "0.1"',
-        advice="pass floats as a numpy array (binary rationals) or as text (decimals)",
-    )
-
-
-def _array_rows(array: Any, kind: Kind, side: str) -> list[Row]:
-    names = {"float16": "float16", "float32": "float32", "float64": "float64"}
-    if str(array.dtype) not in names or array.ndim not in (1, 2) or not array.shape[-1]:
+def _share(name: str, value: Number) -> Fraction:
+    try:
+        share = Fraction(value)
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        share = Fraction(-1)
+    if not 0 <= share <= 1:
         raise SettingsError(
-            f"an array of {array.dtype} {list(array.shape)} is no row",
-            place=side,
-            expected="float16, float32 or float64 of shape [V] or [T, V]",
+            f"{name}={shown(value)} is out of range", expected="a number from 0 to 1, as 9/10"
         )
-    numbers = NumberFormat(names[str(array.dtype)])
-    rows = array.reshape(-1, array.shape[-1])
-    return [
-        Row(FloatValues(row), kind, Stage.RAW, numbers, side if array.ndim == 1 else f"{side}[{i}]")
-        for i, row in enumerate(rows)
-    ]
+    return share
+
+
+def _roles(roles: Mapping[str, str] | None) -> dict[Role, str]:
+    if roles is None:
+        return {}
+    if not isinstance(roles, Mapping):
+        raise SettingsError(f"roles={shown(roles)} is no map", expected="role names with recipes")
+    _refuse_other_than_texts(roles)
+    return {_role(name): text for name, text in roles.items()}
+
+
+def _zero_draft(name: str) -> str:
+    if name not in ("error", "accept", "reject"):
+        raise SettingsError(f"zero_draft={name} is unknown", expected="error, accept or reject")
+    return name
 
 
 def _kind(name: str) -> Kind:

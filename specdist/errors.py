@@ -16,11 +16,21 @@ class SpecdistError(Exception):
     def __init__(
         self, message: str, *, place: str = "", expected: str = "", advice: str = ""
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, place, expected, advice)
         self.message = message
         self.place = place
         self.expected = expected
         self.advice = advice
+
+    def __str__(self) -> str:
+        """Everything in one line: ``PLACE: MESSAGE; expected EXPECTED; ADVICE``."""
+        return "; ".join(
+            [
+                f"{self.place}: {self.message}" if self.place else self.message,
+                *([f"expected {self.expected}"] if self.expected else []),
+                *([self.advice] if self.advice else []),
+            ]
+        )
 
     def at(self, place: str) -> SpecdistError:
         """The same error with its place filled in, if it had none yet."""
