@@ -141,6 +141,7 @@ def _reading(chosen: Layered) -> ReadingSettings:
         vocab=chosen.get("vocab", text),
         select=chosen.get("select", text),
         limit=chosen.get("limit", read.whole, 1),
+        normalise=chosen.flag("normalise"),
     )
 
 

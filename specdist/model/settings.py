@@ -12,7 +12,8 @@ from specdist.model.row import Kind, NumberFormat, Stage
 
 @dataclass(frozen=True, slots=True)
 class ReadingSettings:
-    """How files are read; None means "decide by the evidence, or refuse"."""
+    """How files are read; None means "decide by the evidence, or refuse". ``normalise``: rows of
+    unclear kind are probabilities, for those are what can be normalised."""
 
     reader: str | None = None
     kind: Kind | None = None
@@ -24,6 +25,7 @@ class ReadingSettings:
     vocab: str | None = None
     select: str | None = None
     limit: int | None = None
+    normalise: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,9 +64,23 @@ def _working_row(row: Row, recipe: Recipe, normalise: bool) -> WorkingRow:
                 return RationalRow.of(exact, normalise)
     elif not isinstance(values, PointMass) or row.size <= _RATIONAL_POINT_MASS:
         return RationalRow.of(row, normalise)
+    if normalise and isinstance(values, FloatValues):
+        _refuse_huge(row, values)
     from specdist.processing.float_row import FloatRow
 
     return FloatRow.of(row, normalise)
+
+
+def _refuse_huge(row: Row, values: FloatValues) -> None:
+    """Sums of larger values, and their quotients, leave the range of float64."""
+    if row.kind is Kind.PROBABILITIES and row.numbers is NumberFormat.FLOAT64:
+        largest = float(values.array.max(initial=0))
+        if largest >= 2.0**960:
+            raise RowError(
+                f"a probability of {largest:.6g} is too large to be normalised",
+                place=row.place,
+                expected="values below 2^960 = 9.7e288",
+            )
 
 
 def _has_long_powers(row: Row, recipe: Recipe) -> bool:

@@ -159,7 +159,8 @@ def decimal_places(value: Fraction) -> int:
 
 
 def _not_normalised(row: Row, what: str, deviation: Fraction, hint: str) -> NotNormalisedError:
-    exact = str(abs(deviation)) if deviation.denominator < 10**40 else written(abs(deviation))
+    short = max(abs(deviation.numerator), deviation.denominator) < 10**40
+    exact = str(abs(deviation)) if short else written(abs(deviation))
     tail = f" ({written(abs(deviation))})" if written(abs(deviation)) != exact else ""
     kind = "" if row.numbers is NumberFormat.DECIMAL else f" beyond {row.numbers.value} rounding"
     return NotNormalisedError(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specdist.errors import CaptureError
+from specdist.errors import CaptureError, RowError
 from specdist.model.row import Kind, NumberFormat
 from specdist.readers.axes import RowTable
 from specdist.readers.row_blocks import read_rows
@@ -47,6 +47,10 @@ class Evidence:
     masks_vary: bool
     grid: str
     sentinel: float | None = None
+    negative: bool = False
+    """Whether a sampled row holds a finite value below 0."""
+    masked: bool = False
+    """Whether the sampled rows hold nothing but -inf."""
 
 
 def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -> Evidence:
@@ -74,13 +78,24 @@ def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -
     varying = any(not np.array_equal(mask, masks[0]) for mask in masks)
     decided, reason = (kind, "as told") if kind is not None else _agreed(kinds)
     sentinel = lowest if lowest in _SENTINELS else None
-    return Evidence(decided, reason, masks[0], varying, _common(grids), sentinel)
+    masked = all(mask.all() for mask in masks)
+    grid = _common(grids)
+    return Evidence(decided, reason, masks[0], varying, grid, sentinel, lowest < 0, masked)
 
 
-def kind_or_error(evidence: Evidence, place: str) -> Kind:
-    """The decided kind. Raises CaptureError that asks for ``--kind``, with the evidence."""
+def kind_or_error(evidence: Evidence, place: str, otherwise: Kind | None = None) -> Kind:
+    """The decided kind, or ``otherwise`` where no value is negative. Raises CaptureError that
+    asks for ``--kind``, with the evidence, and RowError for rows that are masked as a whole."""
     if evidence.kind is not None:
         return evidence.kind
+    if evidence.masked:
+        raise RowError(
+            "every token is masked: all values of the rows looked at are -inf",
+            place=place,
+            expected="at least one finite value in every row",
+        )
+    if otherwise is not None and not evidence.negative:
+        return otherwise
     raise CaptureError(
         f"logits, log-probabilities or probabilities? {evidence.reason}",
         place=place,

@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from specdist.errors import CaptureError, NotACaptureError
+from specdist.errors import CaptureError
 from specdist.model.capture import Capture, Step, Vocab
 from specdist.model.options import ProcessingOptions
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers.json_numbers import type_name
 from specdist.readers.json_positions import POSITION_KEYS, StepReading
+from specdist.readers.json_recognition import (
+    HEADER_KEYS,
+    SCHEMA,
+    looks_like_capture,
+    not_a_capture,
+)
 from specdist.readers.json_rows import RowReading
 from specdist.readers.json_settings import merged, read_settings, unknown_key
 from specdist.readers.json_steps import STEP_KEYS, read_step
-from specdist.readers.naming import nearest, shorten
-
-SCHEMA = "specdist.capture/1"
-HEADER_KEYS = ("schema", "numbers", "kind", "stage", "vocab", "vocab_size", "settings")
+from specdist.readers.naming import shorten
 
 Word = TypeVar("Word", Kind, Stage, NumberFormat)
 
@@ -33,48 +36,6 @@ class Header:
     vocab: Vocab | None = None
     vocab_size: int | None = None
     options: ProcessingOptions = field(default_factory=ProcessingOptions)
-
-
-def looks_like_capture(value: Any) -> bool:
-    """Whether a JSON document means to be a capture: by its schema, or by rows where rows go."""
-    if not isinstance(value, dict):
-        return False
-    schema = value.get("schema")
-    if isinstance(schema, str):
-        return schema.startswith("specdist.capture")
-    if any(isinstance(value.get(key), list | dict) for key in ("target", "draft")):
-        return True
-    if isinstance(value.get("positions"), list) and value["positions"]:
-        return isinstance(value["positions"][0], dict)
-    steps = value.get("steps")
-    if steps == []:
-        return set(value) <= {*HEADER_KEYS, "steps"}
-    keys = {"positions", "target", "draft"}
-    return isinstance(steps, list) and isinstance(steps[0], dict) and bool(keys & set(steps[0]))
-
-
-def not_a_capture(value: Any, name: str) -> NotACaptureError:
-    """The error for JSON that is something else."""
-    if isinstance(value, dict) and isinstance(schema := value.get("schema"), str):
-        return NotACaptureError(
-            f"this JSON says it is {shorten(schema)!r}",
-            place=name,
-            expected=f'"schema": "{SCHEMA}"',
-        )
-    if isinstance(value, dict):
-        keys = ("steps", "positions", "target", "draft")
-        hints = [nearest(k, keys) for k in value if nearest(k, keys).startswith("did")]
-        return NotACaptureError(
-            "this JSON object is not a capture",
-            place=name,
-            expected="the key steps, or target and draft",
-            advice=hints[0] if hints else "see `specdist config --schema capture`",
-        )
-    return NotACaptureError(
-        f"this JSON document is {type_name(value)}",
-        place=name,
-        expected="an object with steps, or with target and draft",
-    )
 
 
 def read_document(
@@ -118,7 +79,7 @@ def read_header(document: dict[str, Any], name: str, base: Header) -> Header:
     vocab = _vocab(document["vocab"], name) if "vocab" in document else base.vocab
     if vocab is not None and size not in (None, len(vocab.texts)):
         raise CaptureError(
-            f"vocab has {len(vocab.texts)} texts, vocab_size is {size}",
+            f"vocab has {len(vocab.texts)} texts, vocab_size is {shorten(str(size), 24)}",
             place=f"{name}, vocab_size",
         )
     return Header(

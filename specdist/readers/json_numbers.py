@@ -69,7 +69,7 @@ def _text(text: str) -> Fraction | None:
     if match is None:
         return _decimal(text)
     if int(match[2]) == 0:
-        raise NumberError(f"{text} divides by zero")
+        raise NumberError(f"{text[:40]} divides by zero")
     return Fraction(int(match[1]), int(match[2]))
 
 

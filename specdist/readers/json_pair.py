@@ -74,6 +74,7 @@ def _merged(target: Step, draft: Step, source: str) -> Step:
                 expected="rows of both models for the same tokens",
             )
     verified = target.context is not None and draft.context is not None
+    unverified = () if verified else (NOT_VERIFIED,)
     return replace(
         target,
         source=f"{source}, step {target.id}",
@@ -83,5 +84,5 @@ def _merged(target: Step, draft: Step, source: str) -> Step:
         ),
         context=target.context if target.context is not None else draft.context,
         draft_tokens=draft.draft_tokens or target.draft_tokens,
-        findings=target.findings if verified else (*target.findings, NOT_VERIFIED),
+        findings=tuple(dict.fromkeys((*target.findings, *draft.findings, *unverified))),
     )

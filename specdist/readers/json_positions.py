@@ -21,7 +21,12 @@ from specdist.readers.json_rows import (
     token_id,
 )
 from specdist.readers.json_settings import object_at, role_of, text_of, unknown_key
+from specdist.readers.naming import shorten
 from specdist.readers.strict_json import join
+
+VOCABULARY_LIMIT = 2**19
+"""Tokens of a JSON capture: maps and one-hot rows make rows of any size out of a few bytes. The
+largest vocabularies of 2026 have about 2**18."""
 
 POSITION_KEYS = ("target", "draft", "draft_token", "roles")
 
@@ -102,6 +107,13 @@ def _size(item: dict[str, Any], roles: dict[str, Any], path: str, reading: StepR
             place=reading.rows.place(path or "top level"),
             expected='"vocab" or "vocab_size" beside rows that are maps',
             advice="or pass --vocab-size",
+        )
+    if size > VOCABULARY_LIMIT:
+        raise CaptureError(
+            f"a vocabulary of {shorten(str(size), 24)} tokens",
+            place=reading.rows.place(path or "top level"),
+            expected=f"at most {VOCABULARY_LIMIT} tokens in a JSON capture",
+            advice="save larger rows as safetensors or .npy",
         )
     return size
 

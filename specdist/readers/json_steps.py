@@ -25,6 +25,7 @@ from specdist.readers.json_settings import (
     read_settings,
     unknown_key,
 )
+from specdist.readers.notes import clamp_notes
 from specdist.readers.strict_json import join
 
 STEP_KEYS = ("id", "context", "prompt_length", "draft_tokens", "settings", "roles", "bonus")
@@ -61,8 +62,13 @@ def read_step(
         draft_tokens=draft_tokens,
         options=_step_options(step, path, reading, long_form, file),
         vocab=reading.vocab,
-        findings=reading.findings,
+        findings=(*reading.findings, *clamp_notes(_rows(positions, bonus))),
     )
+
+
+def _rows(positions: tuple[Position, ...], bonus: Row | None) -> list[Row]:
+    rows = [row for position in positions for row in (position.target, position.draft)]
+    return rows if bonus is None else [*rows, bonus]
 
 
 def _step_options(

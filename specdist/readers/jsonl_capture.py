@@ -14,15 +14,13 @@ from specdist.errors import CaptureError
 from specdist.model.capture import Capture, Step, Vocab
 from specdist.model.settings import ReadingSettings
 from specdist.readers.json_capture import (
-    HEADER_KEYS,
     Header,
-    looks_like_capture,
-    not_a_capture,
     read_header,
     read_steps,
     step_reading,
     words_facts,
 )
+from specdist.readers.json_recognition import HEADER_KEYS, looks_like_capture, not_a_capture
 from specdist.readers.sources import (
     DOCUMENT_LIMIT,
     ByteSource,

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fractions import Fraction
+from sys import float_info
+
 from specdist.model.finding import Finding, Severity
+from specdist.model.row import FloatValues, Kind, RationalValues, Row
 
 NOT_VERIFIED = Finding(
     "context-not-verified",
@@ -21,3 +26,47 @@ def processed_finding(sides: set[str]) -> Finding:
         "they are read as raw (assumed)",
         notes=("pass --stage processed, or --stage raw if the mask belongs to the model",),
     )
+
+
+CLAMPS = (
+    -1000.0,
+    -9999.0,
+    -10000.0,
+    -99999.0,
+    -65504.0,
+    -(2.0**128 - 2.0**104),  # the lowest float32
+    -(2.0**128 - 2.0**120),  # the lowest bfloat16
+    -float_info.max,
+)
+"""Finite values that engines write in place of minus infinity."""
+
+
+def clamp_notes(rows: Iterable[Row]) -> tuple[Finding, ...]:
+    """A note where the lowest log-probability of a row is one of ``CLAMPS``: read as it is
+    written, it is a possible token."""
+    found = {low for row in rows if row.kind is Kind.LOGPROBS and (low := _lowest(row)) in CLAMPS}
+    if not found:
+        return ()
+    values = " and ".join(f"{value:.9g}" for value in sorted(found))
+    return (
+        Finding(
+            "configuration-needed",
+            Severity.NOTE,
+            f"log-probabilities of {values} look like a clamp for minus infinity",
+            notes=("they are read as the finite numbers they are; write -inf if they are not",),
+        ),
+    )
+
+
+def _lowest(row: Row) -> float:
+    """The lowest finite value of a row, to float64."""
+    if isinstance(row.values, RationalValues):
+        known = [value for value in row.values.values if value is not None]
+        low = min(known, default=Fraction(0))
+        return float(low) if abs(low) <= float_info.max else 0.0
+    if not isinstance(row.values, FloatValues):
+        return 0.0
+    from specdist.readers.row_values import widened
+
+    values = widened(row.values.array[None, :], row.numbers)[0]
+    return float(values.min(where=values > -float("inf"), initial=0.0))

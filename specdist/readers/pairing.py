@@ -17,7 +17,7 @@ from specdist.readers.contexts import PairContext, pair_context
 from specdist.readers.integers import read_integers
 from specdist.readers.lengths import DraftLengths, check_fit, lengths_of
 from specdist.readers.naming import shape_text, shorten
-from specdist.readers.notes import NOT_VERIFIED, processed_finding
+from specdist.readers.notes import NOT_VERIFIED, clamp_notes, processed_finding
 from specdist.readers.sides import Side, check_same_vocabulary
 from specdist.readers.storage import Handles
 from specdist.readers.tensor_names import LENGTH_NAMES, sidecar
@@ -69,7 +69,7 @@ def _row_steps(
                 prompt_length=None if known is None else known.prompt_length,
                 draft_tokens=_known((position,)),
                 vocab=vocab,
-                findings=_findings(context, ours_cut, theirs_cut),
+                findings=_findings(context, ours_cut, theirs_cut, [ours, theirs]),
             )
 
 
@@ -98,7 +98,9 @@ def _block_steps(
                 bonus=targets[length][0],
                 draft_tokens=_known(positions),
                 vocab=vocab,
-                findings=_findings(context, _any(targets), _any(drafts)),
+                findings=_findings(
+                    context, _any(targets), _any(drafts), [row for row, _ in targets + drafts]
+                ),
             )
             row += length
 
@@ -107,8 +109,10 @@ def _any(rows: list[tuple[Row, bool]]) -> bool:
     return any(cut for _, cut in rows)
 
 
-def _findings(context: PairContext, target_cut: bool, draft_cut: bool) -> tuple[Finding, ...]:
-    found = () if context.verified else (NOT_VERIFIED,)
+def _findings(
+    context: PairContext, target_cut: bool, draft_cut: bool, rows: list[Row]
+) -> tuple[Finding, ...]:
+    found = (*(() if context.verified else (NOT_VERIFIED,)), *clamp_notes(rows))
     sides = {label for label, cut in (("target", target_cut), ("draft", draft_cut)) if cut}
     return (*found, processed_finding(sides)) if sides else found
 

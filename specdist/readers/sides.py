@@ -112,7 +112,9 @@ def make_side(archive: Archive, tensor: Tensor, label: str, reading: ReadingSett
     table = row_table(tensor, element, place, reading.axes, reading.vocab_size)
     numbers = _numbers(element.numbers, reading.numbers, place)
     evidence = gather_evidence(table, numbers, reading.kind)
-    kind = reading.kind or kind_or_error(evidence, place) if table.count else Kind.LOGITS
+    kind = reading.kind or Kind.LOGITS
+    if table.count and reading.kind is None:
+        kind = kind_or_error(evidence, place, Kind.PROBABILITIES if reading.normalise else None)
     stage = reading.stage or Stage.RAW
     return Side(label, archive, table, kind, stage, numbers, evidence, reading.stage is None)
 

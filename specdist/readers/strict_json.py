@@ -7,6 +7,7 @@ a row turns them into rationals. Every error names line and column, or the JSON 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,8 @@ from specdist.readers.naming import first_repeated, shorten
 
 NUMBER_LENGTH = 4000
 """Characters of one number: a float64 written out in full needs 1,077."""
+_DEPTH = 100
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 
 class Literal(str):
@@ -66,11 +69,15 @@ def parse(text: str, name: str, first_line: int = 1) -> Any:
     except json.JSONDecodeError as error:
         raise _syntax_error(error, text, name, first_line) from None
     except RecursionError:
-        raise CaptureError("the JSON text is nested too deeply", place=name) from None
+        raise CaptureError(
+            "the JSON text is nested too deeply",
+            place=_place(text, _deep(text), name, first_line),
+            expected=f"at most {_DEPTH} brackets inside each other",
+        ) from None
     except _LongNumberError as error:
         raise CaptureError(
-            f"a number of {error.length} characters",
-            place=name,
+            f"a number of {len(error.text)} characters",
+            place=_place(text, text.find(error.text), name, first_line),
             expected=f"at most {NUMBER_LENGTH}",
         ) from None
     if oddities:
@@ -79,20 +86,35 @@ def parse(text: str, name: str, first_line: int = 1) -> Any:
 
 
 class _LongNumberError(Exception):
-    def __init__(self, length: int) -> None:
-        super().__init__(length)
-        self.length = length
+    def __init__(self, text: str) -> None:
+        super().__init__(len(text))
+        self.text = text
+
+
+def _place(text: str, position: int, name: str, first_line: int) -> str:
+    line = text.count("\n", 0, position) + first_line
+    return f"{name}, line {line}, column {position - text.rfind(chr(10), 0, position)}"
+
+
+def _deep(text: str) -> int:
+    """Where the text is nested more than ``_DEPTH`` deep for the first time."""
+    depth = 0
+    for match in _BRACKETS.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
+        if depth > _DEPTH:
+            return match.start()
+    return 0
 
 
 def _decoder(oddities: list[object]) -> json.JSONDecoder:
     def integer(text: str) -> int:
         if len(text) > NUMBER_LENGTH:
-            raise _LongNumberError(len(text))
+            raise _LongNumberError(text)
         return int(text)
 
     def literal(text: str) -> Literal:
         if len(text) > NUMBER_LENGTH:
-            raise _LongNumberError(len(text))
+            raise _LongNumberError(text)
         return Literal(text)
 
     def constant(name: str) -> _NonFinite:

@@ -38,6 +38,7 @@ def both_sides(archive: Archive) -> tuple[Tensor, Tensor]:
     by_name = _plain_names(archive)
     found = [pair for pair in known_pairs() if pair[0] in by_name and pair[1] in by_name]
     if not found:
+        _check_refused(archive)
         raise NotACaptureError(
             "this file holds one side, or sides under unknown names: "
             f"{listing(list(archive.tensors))}",
@@ -53,6 +54,18 @@ def both_sides(archive: Archive) -> tuple[Tensor, Tensor]:
             advice=_command(*(f"{archive.source}::{by_name[name].name}" for name in found[0])),
         )
     return by_name[found[0][0]], by_name[found[0][1]]
+
+
+def _check_refused(archive: Archive) -> None:
+    """Names the side that is there and cannot be read. Raises CaptureError."""
+    known = {name for pair in known_pairs() for name in pair}
+    for name, reason in archive.refused.items():
+        if name.replace(".", "_") in known:
+            raise CaptureError(
+                f"the tensor {shorten(name)} cannot be read: {reason}",
+                place=f"{archive.source}, {shorten(name)}",
+                expected="float16, bfloat16, float32 or float64 numbers",
+            )
 
 
 def is_one_side(archive: Archive) -> bool:
