@@ -86,9 +86,12 @@ class Atom:
             if self.log_scores is not None:
                 return entries_of_largest(self.log_scores.block(slice(None)), count)
             return entries_of_largest(np.abs(self.values), count)
-        order = np.argsort(-self.table[self.present])
-        last = int(np.searchsorted(np.cumsum(self.counts[order]), count))
-        floor = self.table[self.present[order[min(last, len(order) - 1)]]]
+        levels = self.table[self.present]
+        few = min(count, len(levels))  # each level has a token at least
+        top = np.argpartition(-levels, few - 1)[:few]
+        top = top[np.argsort(-levels[top])]
+        last = int(np.searchsorted(np.cumsum(self.counts[top]), count))
+        floor = levels[top[min(last, few - 1)]]
         return np.flatnonzero((self.table >= floor).take(self.codes))
 
 

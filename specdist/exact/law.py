@@ -63,7 +63,7 @@ class LogScores:
         values = self.array[entries]
         if values.dtype == np.uint16:
             return (values.astype(np.uint32) << 16).view(np.float32)
-        return values.astype(np.float32) if values.dtype == np.float16 else values
+        return values.astype(np.float64) if values.dtype == np.float16 else values
 
 
 @dataclass(frozen=True, eq=False)
