@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from specdist.errors import SettingsError
 from specdist.model.capture import Step
 from specdist.model.report import StepResult
 from specdist.model.row import FloatValues, Row
 from specdist.model.settings import CheckSettings
+from specdist.verify.capture_fault import capture_fault
 from specdist.verify.step import Recipes, verify_step
 from specdist.verify.worker_pool import interrupts_held, worker_pool
 
@@ -41,12 +43,12 @@ def verify_all(
     remaining = iter(steps)
     known = Recipes(settings)
     if workers <= 1 and executor is None:
-        yield from (verify_step(step, settings, known) for step in remaining)
+        yield from (_verified(step, settings, known) for step in remaining)
         return
     if executor is None:
         started = monotonic()
         for step in remaining:
-            yield verify_step(step, settings, known)
+            yield _verified(step, settings, known)
             if monotonic() - started > _ALONE_SECONDS:
                 break
         else:
@@ -65,7 +67,17 @@ def verify_all(
 def verify_batch(steps: tuple[Step, ...], settings: CheckSettings) -> list[StepResult]:
     """What one task of the executor does."""
     known = Recipes(settings)
-    return [verify_step(step, settings, known) for step in steps]
+    return [_verified(step, settings, known) for step in steps]
+
+
+def _verified(step: Step, settings: CheckSettings, known: Recipes) -> StepResult:
+    try:
+        return verify_step(step, settings, known)
+    except SettingsError as error:
+        fault = capture_fault(step, settings, error)
+        if fault is None:
+            raise
+        raise fault from None
 
 
 def _windowed(

@@ -10,7 +10,7 @@ import typer
 
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import INPUT, Option, takes
-from specdist.errors import CaptureError, SpecdistError
+from specdist.errors import CaptureError, SettingsError, SpecdistError
 from specdist.model.capture import Capture, Step, Unreadable
 from specdist.model.settings import ReadingSettings
 
@@ -96,7 +96,10 @@ def _would_check(step: Step | None) -> Facts:
 
     if step is None:
         return [("steps", "none: nothing would be checked")]
-    recipes = resolve_recipes([step.options])
+    try:
+        recipes = resolve_recipes([step.options])
+    except SettingsError as error:
+        raise error.at(f"{step.source}, settings") from None
     bonus = ", bonus row last" if step.bonus is not None else ""
     drafted = plural(len(step.positions), "draft token")
     found = [("first step", f"{step.id}: {drafted}{bonus}")]
