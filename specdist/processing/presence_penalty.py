@@ -20,7 +20,7 @@ value       a number; a negative one raises. 0 changes nothing.
 empty row   cannot happen: nothing is dropped.
 
 Exact on rational logits; on probabilities float64 weights with a bound. vLLM
-limits A to -2 .. 2; here there is no limit.
+limits A to -2 .. 2; here it may have up to 100 digits.
 
 engines
   output        vLLM 0.33.0 v1/sample/ops/penalties.py, SGLang 0.5.23
