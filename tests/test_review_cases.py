@@ -145,3 +145,33 @@ def test_a_greedy_target_is_lossless_for_every_draft(draft_roles: dict[str, str]
     roles |= dict.fromkeys(TESTED, "temperature:0")
     report = specdist.check(row, draft, kind="logits", temperature="0.8", roles=roles)
     assert report.verdict == "equal"
+
+
+@pytest.mark.parametrize("reading", ["accept", "reject"])
+def test_a_stated_reading_of_target_over_zero_decides(reading: str) -> None:
+    rows = ("--target-logits", "2,1,0", "--draft-logits", "0,1,2")
+    role = ("--role", "accept_draft=top-k:2", "--zero-draft", reading)
+    assert verdict(*rows, *role) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_typical_p_hits_the_mass_of_dumped_probabilities_exactly(dtype: type) -> None:
+    target = np.array([0.125, 0.375, 0.5], dtype=dtype)
+    draft = np.array([0.25, 0.25, 0.5], dtype=dtype)
+    report = specdist.check(target, draft, recipe="typical-p:7/8")
+    (position,) = report.steps[0].positions
+    typed = specdist.check(
+        ["1/8", "3/8", "1/2"], ["1/4", "1/4", "1/2"], recipe="typical-p:7/8"
+    ).steps[0].positions[0]  # fmt: skip
+    assert position.acceptance_rate == typed.acceptance_rate
+    exact = [token.reference.exact for token in position.tokens]
+    assert exact == [Fraction(0), Fraction(3, 7), Fraction(4, 7)]
+
+
+def test_ties_of_probabilities_stay_ties_at_every_temperature() -> None:
+    row = np.full(4, 0.25)
+    tested = dict.fromkeys(("accept_draft", "residual_draft"), "temperature:0.8")
+    roles = {"drafted_from": "temperature:0.8,top-k:2:ties=lowest-id", **tested}
+    report = specdist.check(row, row, temperature="0.8", roles=roles)
+    assert report.verdict == "different"
+    assert report.steps[0].positions[0].total_variation.exact == Fraction(1, 2)

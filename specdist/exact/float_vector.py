@@ -153,7 +153,8 @@ class FloatVector:
         """Drafted mass where target/tested may be anything, because weights underflowed there."""
         if not (target.error or tested.error):
             return _ZERO
-        deep = possible & (tested._single()[0].values < _DEEP)
+        values = tested._single()[0].values
+        deep = possible & (values > 0) & (values < _DEEP)
         return self._restricted(deep).total() if deep.any() else _ZERO
 
     def product(self, other: FloatVector) -> FloatVector:

@@ -34,7 +34,7 @@ _ALL = "keeps no token"
 
 def keep_top(row: FloatRow, count: int, ties: str) -> FloatRow:
     """See `WorkingRow.keep_top`."""
-    scores = row.scores()
+    scores = row.ranks()
     if count >= len(scores):
         return row
     last = float(np.partition(scores, len(scores) - count)[len(scores) - count])
@@ -49,7 +49,7 @@ def keep_top(row: FloatRow, count: int, ties: str) -> FloatRow:
 
 def order_remarks(row: FloatRow, scores: FloatArray, last: float, step: str) -> tuple[Remark, ...]:
     """A remark where rounding of the scores blurs the order around the score ``last``."""
-    if not row.score_error:
+    if not row.score_error or row.order is not None:
         return ()
     close = np.abs(scores - last) <= 4 * float(row.score_error)
     if np.count_nonzero(close) < 2:
@@ -63,17 +63,16 @@ def keep_prefix(row: FloatRow, mass: Fraction, boundary: str, ties: str) -> Floa
         levels, bound = row.levels()
         total = exact_dots(levels.weights, [levels.counts], row.size)[0]
     else:
-        scores = row.scores()
-        weights, bound = row.weighed(scores)
+        weights, bound = row.weighed(row.scores())
         total = exact_sum(weights)
-        levels = top_levels(scores, weights, mass * total)
+        levels = top_levels(row.ranks(), weights, mass * total)
     cut = prefix_cut(levels, mass * total, boundary == "exceed")
     if cut is None:
         return row.chosen(np.arange(len(row.tokens())), _ALL, _all_kept(mass, bound))
     kept_ties = cut.tied if ties == "all" else cut.kept_ties
-    entries = _with_ties(row.scores(), cut.score, kept_ties, last_ids=ties == "highest-id")
+    entries = _with_ties(row.ranks(), cut.score, kept_ties, last_ids=ties == "highest-id")
     remarks = _prefix_remarks("top-p", cut, mass, total, bound, ties)
-    remarks += order_remarks(row, row.scores(), cut.score, "top-p")
+    remarks += order_remarks(row, row.ranks(), cut.score, "top-p")
     return row.chosen(entries, _ALL, remarks)
 
 
@@ -107,9 +106,8 @@ def keep_relative(row: FloatRow, fraction: Fraction, strict: bool) -> FloatRow:
     """See `WorkingRow.keep_relative`. The largest scores have the ratio 1, whatever is rounded."""
     if not fraction:
         return row
-    scores = row.scores()
-    best = scores == scores.max()
-    weights, bound = row.weighed(scores)
+    best = row.ranks() == row.ranks().max()
+    weights, bound = row.weighed(row.scores())
     largest = Fraction(float(weights.max()))
     threshold = fraction * largest
     floor = float_above(threshold) if strict else float_at_least(threshold)
@@ -138,8 +136,7 @@ def _keep_share(
     bound: Fraction,
 ) -> FloatRow:
     """Tokens with ``w / sum w >= share``; the largest always stay."""
-    scores = row.scores()
-    best = scores == scores.max()
+    best = row.ranks() == row.ranks().max()
     total = exact_sum(weights)
     floor = float_at_least(share * total)
     remarks: tuple[Remark, ...] = ()
@@ -155,11 +152,12 @@ def _nearest(weights: FloatArray, threshold: float) -> float:
 
 
 def _mean_argument(row: FloatRow, weights: FloatArray) -> tuple[FloatArray, float, float]:
-    """Arguments a = (z - max z) / T, their mean under the law, and the error of the mean.
+    """Arguments a = (z - max z) / T of a row, their mean under the law, and the error of the mean.
 
-    The entropy is ``H = ln W - mean a``. Each product carries a few units; a pairwise sum of n
-    terms adds log2 n more: 2**-46 of the mean size covers rows of up to 2**24 tokens.
+    The entropy is ``H = ln (W / max w) - mean a``. Each product carries a few units; a pairwise
+    sum of n terms adds log2 n more: 2**-46 of the mean size covers rows of up to 2**24 tokens.
     """
+    row = row.as_logits()
     scores = row.scores()
     arguments = (scores - scores.max()) / float(row.temperature)
     total = float(weights.sum())
@@ -185,7 +183,7 @@ def keep_typical(row: FloatRow, mass: Fraction, boundary: str) -> FloatRow:
     remarks = prefix_remarks(
         "typical-p", mass, before / total, None if kept.all() else after / total, bound
     )
-    if len(np.unique(arguments[blurred])) > 1:
+    if len(np.unique(row.ranks()[blurred])) > 1:
         remarks += (_blurred("typical-p", "the order of two tokens around the cut"),)
     return row.chosen(np.flatnonzero(kept), _ALL, remarks)
 
@@ -218,7 +216,7 @@ def keep_eta(row: FloatRow, epsilon: Fraction) -> FloatRow:
     """See `WorkingRow.keep_eta`: the threshold is ``min(epsilon, sqrt(epsilon) exp(-H))``."""
     weights, bound = row.weighed(row.scores())
     _, mean, error = _mean_argument(row, weights)
-    entropy = float(np.log(weights.sum())) - mean
+    entropy = float(np.log(weights.sum() / weights.max())) - mean
     scaled = Fraction(float(np.sqrt(float(epsilon)) * np.exp(-entropy)))
     slack = scaled * (Fraction(2 * error) + 64 * UNIT + 4 * bound)
     if scaled - slack > epsilon:

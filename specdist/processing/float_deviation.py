@@ -20,7 +20,8 @@ def keep_within_deviations(row: FloatRow, count: Fraction) -> FloatRow:
     A token stays iff ``(max z - z)**2 <= count**2 * variance``. Both sides are computed in
     float64; entries within 2**-40 of the boundary are decided with fractions.
     """
-    scores = row.scores()
+    logits = row.as_logits()
+    scores = logits.scores()
     gaps = scores.max() - scores
     centred = scores - scores.mean()
     spread = float(count) * float(np.sqrt(np.mean(centred * centred)))
@@ -35,8 +36,12 @@ def keep_within_deviations(row: FloatRow, count: Fraction) -> FloatRow:
         largest = max(exact)
         for entry in unsure.tolist():
             kept[entry] = (largest - exact[entry]) ** 2 <= limit
-        if row.score_error:
+        if logits.score_error:
             remarks = cut_remarks(
-                "top-n-sigma", "distance", Fraction(spread), Fraction(spread), row.score_error
+                "top-n-sigma",
+                "distance",
+                Fraction(spread),
+                Fraction(spread),
+                logits.score_error,
             )
     return row.chosen(np.flatnonzero(kept), "keeps no token", remarks)

@@ -35,6 +35,7 @@ _ZERO = Fraction(0)
 class FloatRow:
     """See the module and `WorkingRow`. ``ids``: kept tokens, rising; None while all are kept.
 
+    ``order``, where logarithms were taken, holds the weights before, whose order is exact.
     ``score_error`` bounds the absolute error of the scores as logits, ``weight_error`` the
     relative error of scores that are weights. ``origin`` says, exactly, which numbers went through
     which formula: rows of equal origin stand for the same real-valued weights.
@@ -51,6 +52,7 @@ class FloatRow:
     weight_error: Fraction
     origin: Hashable
     remarks: tuple[Remark, ...]
+    order: FloatArray | None = None
 
     @classmethod
     def of(cls, row: Row, normalise: bool) -> FloatRow:
@@ -78,6 +80,10 @@ class FloatRow:
             raise ValueError("a float row needs dense scores, or codes with their table")
         return self.coded.table.take(self.coded.codes)
 
+    def ranks(self) -> FloatArray:
+        """What orders the kept tokens: the scores, or what they were before a rounded logarithm."""
+        return self.scores() if self.order is None else self.order
+
     def tokens(self) -> NDArray[np.intp]:
         """Ids of the kept tokens, rising."""
         return np.arange(self.size) if self.ids is None else self.ids
@@ -98,7 +104,7 @@ class FloatRow:
         return Levels(scores[order], weights, self.coded.counts[order]), bound
 
     def add(self, changes: Mapping[int, Fraction]) -> FloatRow:
-        row = self._as_logits()
+        row = self.as_logits()
         return row._changed(
             changes,
             lambda score, token: score + changes[token] * row.temperature,
@@ -107,7 +113,7 @@ class FloatRow:
         )
 
     def penalise(self, tokens: Collection[int], factor: Fraction) -> FloatRow:
-        return self._as_logits()._changed(
+        return self.as_logits()._changed(
             set(tokens),
             lambda score, token: score / factor if score > 0 else score * factor,
             max(factor, 1 / factor),
@@ -138,26 +144,29 @@ class FloatRow:
             powers = exact_powers(self.scores(), temperature.denominator)
             if powers is not None:
                 return self._rescored(powers, _ZERO, ("divide", temperature))
-        row = self._as_logits()
+        row = self.as_logits()
         total = row.temperature * temperature
         return replace(row, temperature=total)
 
-    def _as_logits(self) -> FloatRow:
+    def as_logits(self) -> FloatRow:
         """Scores as natural logarithms; `numpy.log` is trusted to 4 units in the last place."""
         if self.logits:
             return self
         scores = np.log(self.scores())
         error = 8 * UNIT * Fraction(float(np.abs(scores).max())) + self.weight_error + UNIT**10
         return replace(
-            self, dense=scores, coded=None, logits=True, score_error=error,
+            self,
+            dense=scores,
+            coded=None,
+            logits=True,
+            score_error=error,
             weight_error=_ZERO,
-        )  # fmt: skip
+            order=self.scores(),
+        )
 
     def _rescored(self, scores: FloatArray, error: Fraction, step: Hashable) -> FloatRow:
-        return replace(
-            self, dense=scores, coded=None, score_error=error,
-            origin=(self.origin, step),
-        )  # fmt: skip
+        origin = (self.origin, step)
+        return replace(self, dense=scores, coded=None, score_error=error, origin=origin, order=None)
 
     def keep(self, tokens: Collection[int]) -> FloatRow:
         wanted = np.isin(self.tokens(), np.array(sorted(tokens), dtype=np.intp))
@@ -168,7 +177,7 @@ class FloatRow:
         return self.chosen(np.flatnonzero(~unwanted), "drops every token that is left")
 
     def argmax(self) -> FloatRow:
-        scores = self.scores()
+        scores = self.ranks()
         tied = self.tokens()[scores == scores.max()]
         blurred = float_cuts.order_remarks(self, scores, float(scores.max()), "temperature 0")
         return replace(
@@ -181,6 +190,7 @@ class FloatRow:
             score_error=_ZERO,
             weight_error=_ZERO,
             origin=("point", int(tied[0])),
+            order=None,
             remarks=self.remarks + blurred + tie_remark([int(token) for token in tied]),
         )
 
@@ -194,22 +204,16 @@ class FloatRow:
         return float_cuts.keep_relative(self, fraction, strict)
 
     def keep_within_deviations(self, count: Fraction) -> FloatRow:
-        return self._kept_by(lambda row: keep_within_deviations(row, count))
+        return keep_within_deviations(self, count)
 
     def keep_typical(self, mass: Fraction, boundary: str) -> FloatRow:
-        return self._kept_by(lambda row: float_cuts.keep_typical(row, mass, boundary))
+        return float_cuts.keep_typical(self, mass, boundary)
 
     def keep_at_least(self, probability: Fraction) -> FloatRow:
         return float_cuts.keep_at_least(self, probability)
 
     def keep_eta(self, epsilon: Fraction) -> FloatRow:
-        return self._kept_by(lambda row: float_cuts.keep_eta(row, epsilon))
-
-    def _kept_by(self, cut: Callable[[FloatRow], FloatRow]) -> FloatRow:
-        """What a cut keeps that looks at logarithms; the weights stay what they are."""
-        found = cut(self._as_logits())
-        entries = np.searchsorted(self.tokens(), found.tokens())
-        return self.chosen(entries, "keeps no token", found.remarks[len(self.remarks) :])
+        return float_cuts.keep_eta(self, epsilon)
 
     def chosen(
         self, entries: NDArray[np.intp], empty: str, remarks: tuple[Remark, ...] = ()
@@ -225,6 +229,7 @@ class FloatRow:
             ids=self.tokens()[entries],
             dense=self.scores()[entries],
             coded=None,
+            order=None if self.order is None else self.order[entries],
         )
 
     def law(self) -> FloatLaw:

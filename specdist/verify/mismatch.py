@@ -64,11 +64,20 @@ def undecided_finding(index: int, variation: Figure, cuts: Sequence[CloseCut]) -
             f"total variation {written(variation.exact)} is not above its rounding bound "
             f"{written(bound)}"
         )
-        notes = (
-            "equality is proven where all roles of a side share one recipe; "
-            "two recipes that round to the same weights need more precision than float64",
-        )
+        notes = (_why_open(bound),)
     return Finding("undecided-precision", Severity.WARNING, message, index, notes=notes)
+
+
+def _why_open(bound: Fraction) -> str:
+    if bound > Fraction(1, 2**20):
+        return (
+            "so wide a bound comes from weights far below float64's range, or from a tiny "
+            "temperature: their quotients may be anything"
+        )
+    return (
+        "equality is proven where all roles of a side share one recipe; "
+        "two recipes that round to the same weights need more precision than float64"
+    )
 
 
 def unassigned_finding(index: int, checked: Checked) -> Finding:
