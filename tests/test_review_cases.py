@@ -175,3 +175,14 @@ def test_ties_of_probabilities_stay_ties_at_every_temperature() -> None:
     report = specdist.check(row, row, temperature="0.8", roles=roles)
     assert report.verdict == "different"
     assert report.steps[0].positions[0].total_variation.exact == Fraction(1, 2)
+
+
+def test_deviations_beyond_float64_are_decided_with_fractions() -> None:
+    row = np.array([1e308, -1e308, 5e307, 0.0])
+    typed = [str(Fraction(value)) for value in row.tolist()]
+    for count in ("1/2", "1", "2"):
+        recipe = f"top-n-sigma:{count},temperature:1e100"
+        dumped = specdist.check(row, row, kind="logits", recipe=recipe)
+        exact = specdist.check(typed, typed, kind="logits", recipe=recipe)
+        positions = [report.steps[0].positions[0] for report in (dumped, exact)]
+        assert positions[0].roles[0].support == positions[1].roles[0].support

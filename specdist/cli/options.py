@@ -120,7 +120,7 @@ ENGINE: tuple[Option, ...] = (
     Option(
         "zero-draft",
         _ENGINE,
-        "When a drafted token has draft probability 0.",
+        "Reading of target/0 where a drafted token is tested with probability 0.",
         "DO",
         choices=("error", "accept", "reject"),
         default="error",

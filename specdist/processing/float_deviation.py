@@ -22,11 +22,14 @@ def keep_within_deviations(row: FloatRow, count: Fraction) -> FloatRow:
     """
     logits = row.as_logits()
     scores = logits.scores()
-    gaps = scores.max() - scores
-    centred = scores - scores.mean()
-    spread = float(count) * float(np.sqrt(np.mean(centred * centred)))
-    kept = gaps <= spread
-    unsure = np.flatnonzero(np.abs(gaps - spread) <= 2.0**-40 * (spread + np.abs(scores).max()))
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = scores.max() - scores
+        centred = scores - scores.mean()
+        spread = float(count) * float(np.sqrt(np.mean(centred * centred)))
+        kept = gaps <= spread
+        margins = np.abs(gaps - spread)
+        near = margins <= 2.0**-40 * (spread + np.abs(scores).max())
+    unsure = np.flatnonzero(near | ~np.isfinite(margins))
     remarks: tuple[Remark, ...] = ()
     if len(unsure):
         exact = [Fraction(score) for score in scores.tolist()]
@@ -36,7 +39,7 @@ def keep_within_deviations(row: FloatRow, count: Fraction) -> FloatRow:
         largest = max(exact)
         for entry in unsure.tolist():
             kept[entry] = (largest - exact[entry]) ** 2 <= limit
-        if logits.score_error:
+        if logits.score_error and np.isfinite(spread):
             remarks = cut_remarks(
                 "top-n-sigma",
                 "distance",
