@@ -138,3 +138,16 @@ def test_a_quotient_keeps_its_stated_error(entries: list[tuple[float, float, flo
         exact = Fraction(float(d)) * Fraction(float(t)) / Fraction(float(q)) if chosen else 0
         slack = exact * Fraction(3, 2**53) + Fraction(1, 2**1070)
         assert abs(Fraction(float(value)) - exact) <= slack
+
+
+@given(st.data())
+def test_values_on_one_grid_need_no_last_rounding(data: st.DataObject) -> None:
+    exponent = data.draw(st.integers(-1074, 800))
+    mantissas = data.draw(st.lists(st.integers(1, 2**53 - 1), min_size=1, max_size=30))
+    values = np.ldexp(np.array(mantissas, dtype=np.float64), exponent)
+    counts = np.array(data.draw(st.lists(st.integers(0, 2**18), min_size=len(values), max_size=30)))
+    counts = counts[: len(values)]
+    total, weighted = exact_dots(values, [None, counts], max(int(counts.sum()), len(values)) + 1)
+    assert total == plain(values.tolist())
+    pairs = zip(values.tolist(), counts.tolist(), strict=True)
+    assert weighted == sum((Fraction(value) * count for value, count in pairs), Fraction(0))

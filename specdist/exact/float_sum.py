@@ -16,6 +16,9 @@ Repeating on ``a - q`` with ``e + M - 53`` in place of e gains ``53 - M`` bits a
 the rest is zero. Where g would lie below the subnormal unit ``2**-1074`` that unit takes its place
 and both statements hold a fortiori. The part sums of all blocks with one sigma add up without
 rounding for the same reason, and the few float64 numbers that remain are added as integers.
+
+Where all values are at least some positive a, they are multiples of ``2**G``, the unit in the last
+place of a. Once ``g <= 2**G`` the rest needs no rounding: it is a part itself, and the last.
 """
 
 from __future__ import annotations
@@ -63,7 +66,7 @@ def exact_dots(
         return [Fraction(0)] * len(multiplicities)
     log_count = max((len(values) if count is None else count) - 1, 1).bit_length()
     mantissa, exponent = frexp(largest)
-    sigmas = _sigmas(exponent - (mantissa == 0.5), log_count)
+    sigmas = _sigmas(exponent - (mantissa == 0.5), log_count, _grid(values))
     buffers = _Buffers(min(len(values), BLOCK))
     sums: list[list[float]] = [[] for _ in multiplicities]
     for start in range(0, len(values), BLOCK):
@@ -93,10 +96,19 @@ def _largest(values: FloatArray) -> float:
     return largest
 
 
-def _sigmas(exponent: int, log_count: int) -> list[float]:
-    """The sigmas of the passes, until nothing above the subnormal unit can be left."""
-    sigmas = []
+def _grid(values: FloatArray) -> int:
+    """The largest G known with every value a multiple of 2**G."""
+    smallest = float(values.min())
+    return max(frexp(smallest)[1] - 53, -_SUBNORMAL_EXPONENT) if smallest > 0 else -2000
+
+
+def _sigmas(exponent: int, log_count: int, grid: int) -> list[float]:
+    """The sigmas of the passes, until nothing above the subnormal unit can be left; the pass that
+    takes the rest as it is has the sigma 0."""
+    sigmas: list[float] = []
     while exponent >= -_SUBNORMAL_EXPONENT:
+        if exponent + log_count - 53 <= grid:
+            return [*sigmas, 0.0]
         sigmas.append(ldexp(1.0, exponent + log_count))
         exponent += log_count - 53
     return sigmas
@@ -111,16 +123,17 @@ def _add_block(
 ) -> None:
     """Adds the exact part sums of one block to those of the blocks before it."""
     length = len(values)
-    part, rest = buffers.part[:length], buffers.rest[:length]
+    rounded, rest = buffers.part[:length], buffers.rest[:length]
     weights = [None if array is None else array.astype(np.float64) for array in multiplicities]
     source = values
     for number, sigma in enumerate(sigmas):
-        if number >= _PASSES_BEFORE_LOOKING and source.max() == 0.0 == source.min():
+        if sigma and number >= _PASSES_BEFORE_LOOKING and source.max() == 0.0 == source.min():
             break
-        np.add(source, sigma, out=part)
-        np.subtract(part, sigma, out=part)
-        np.subtract(source, part, out=rest)
-        source = rest
+        part = source
+        if sigma:
+            part = np.add(source, sigma, out=rounded)
+            np.subtract(part, sigma, out=part)
+            source = np.subtract(source, part, out=rest)
         for part_sums, weight in zip(sums, weights, strict=True):
             if number == len(part_sums):
                 part_sums.append(0.0)
