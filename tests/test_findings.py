@@ -74,7 +74,7 @@ def examples(ident: str) -> list[str]:
 
 
 @pytest.fixture
-def workplace(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     """A folder with the samples and a ``specdist`` on the path."""
     (tmp_path / "sample_inputs").symlink_to(SAMPLES, target_is_directory=True)
     script = tmp_path / "bin" / "specdist"
@@ -85,15 +85,15 @@ def workplace(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("ident", EXPLAINED)
-def test_examples_do_what_they_show(ident: str, workplace: Path) -> None:
+def test_examples_do_what_they_show(ident: str, folder: Path) -> None:
     env = scrubbed()
-    env["PATH"] = f"{workplace / 'bin'}{os.pathsep}{env['PATH']}"
+    env["PATH"] = f"{folder / 'bin'}{os.pathsep}{env['PATH']}"
     for example in examples(ident):
         session = _session(example)
         shown = session.pop()
         script = "\n".join(session)
         done = subprocess.run(
-            ["sh", "-c", script], cwd=workplace, env=env, capture_output=True, timeout=60, text=True
+            ["sh", "-c", script], cwd=folder, env=env, capture_output=True, timeout=60, text=True
         )
         *lines, code = shown.splitlines()
         assert code == f"[exit {done.returncode}]", done.stderr
