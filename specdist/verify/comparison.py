@@ -13,6 +13,7 @@ from specdist.rules.outcomes import Outcomes
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
+_SLACK = Fraction(1, 2**20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def compare(outcomes: Outcomes, reference: ExactVector, proven_by_roles: bool) -
     ``different``: the total variation exceeds its rounding bound. Else ``undecided``.
     """
     output = outcomes.accepted + outcomes.recovered
+    _refuse_lost_mass(output.total() + outcomes.unassigned, output.error)
     difference = output - reference
     unassigned = outcomes.unassigned if abs(outcomes.unassigned) > output.error else _ZERO
     excess = difference.positive_part().total()
@@ -56,6 +58,15 @@ def compare(outcomes: Outcomes, reference: ExactVector, proven_by_roles: bool) -
     bound = difference.error
     verdict = Verdict.DIFFERENT if variation > bound else Verdict.UNDECIDED
     return Comparison(output, difference, variation, bound, _ZERO, verdict)
+
+
+class LostMassError(Exception):
+    """The outcomes of a rule do not sum to one: a bug in specdist."""
+
+
+def _refuse_lost_mass(total: Fraction, error: Fraction) -> None:
+    if total != 1 and abs(total - 1) > error + (_SLACK if error else _ZERO):
+        raise LostMassError(f"the outcomes of a rule sum to {float(total)!r}")
 
 
 def compare_laws(output: ExactVector, reference: ExactVector, same: bool) -> Comparison:

@@ -86,16 +86,16 @@ class Run:
     def report(self) -> Report:
         """The report over everything that `results` has yielded."""
         summary = self.tally.summary()
-        missed = self._missed_floors()
-        self.findings += [finding for finding in missed if finding.severity is Severity.WARNING]
-        missed = [finding for finding in missed if finding.severity is Severity.ERROR]
+        floors = self._missed_floors()
+        missed = [finding for finding in floors if finding.severity is Severity.ERROR]
+        open_ended = self.findings + [finding for finding in floors if finding not in missed]
         return Report(
             version=__version__,
-            verdict=self._verdict(),
+            verdict=self._verdict(bool(open_ended)),
             settings=self.shown,
             summary=summary,
             steps=tuple(self.kept),
-            findings=tuple(self.findings + missed),
+            findings=tuple(open_ended + missed),
             unreadable=tuple(item for item in self.unreadable if item.counts),
             not_captures=tuple(item.source for item in self.unreadable if not item.counts),
             scope=SCOPE + ((AS_SPECIFIED,) if self.as_specified and summary.steps else ()),
@@ -166,12 +166,12 @@ class Run:
         budget = self.settings.checking.budget
         return budget is not None and monotonic() - started > budget
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self, open_ended: bool) -> Verdict:
         counts = self.tally.verdicts
         for verdict in (Verdict.DIFFERENT, Verdict.UNDECIDED):
             if counts[verdict]:
                 return verdict
-        if self.findings:
+        if open_ended:
             return Verdict.UNDECIDED
         for verdict in (Verdict.WITHIN_TOLERANCE, Verdict.EQUAL):
             if counts[verdict]:

@@ -146,7 +146,6 @@ def _bonus(
     if step.bonus is None:
         raise ValueError("the step has no bonus row")
     context = _context(step, len(step.positions), settings)
-
     own = {} if step.bonus_from is None else {Role.BONUS_FROM: step.bonus_from}
     by_role, rows = role_fillings(own, recipes.recipes, settings.overrides.roles)
     found = position_laws(step.bonus, None, by_role, rows, context)
