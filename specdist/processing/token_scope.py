@@ -55,6 +55,17 @@ history=1+2+3     these tokens instead of the capture's context; prompt=N says
 No history at all is an error, and so is an id outside the vocabulary.
 """
 
+ADDITIVE_ENGINES = """\
+engines
+  output        vLLM 0.33.0 v1/sample/ops/penalties.py, SGLang 0.5.23
+                srt/sampling/penaltylib
+  last-64       llama.cpp 0c1e57098 src/llama-sampler.cpp
+  last-20       mlx-lm 0.32.2 sample_utils.py
+  all           exllamav3 1.6.5; TensorRT-LLM penaltyKernels.cu, after T
+  none          transformers 5.24.0 and Ollama have no such penalty
+"""
+"""Which engines have presence and frequency penalties, by the scope they count."""
+
 
 def counted_tokens(step: RecipeStep, context: RowContext, size: int) -> tuple[int, ...]:
     """The tokens that a penalty counts, repeats included, in their order.

@@ -14,8 +14,7 @@ from specdist.model.report import PositionResult, TokenLine
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
-from specdist.rules.outcomes import RoleLaws
-from specdist.verify.position import Checked
+from specdist.verify.position import Checked, drafts_outside_test
 from specdist.verify.position_laws import PositionLaws
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def with_closed_forms(checked: Checked, found: PositionLaws, settings: CheckSett
     undecided = checked.result.verdict is Verdict.UNDECIDED and size <= _DECIDED_UP_TO
     if checked.comparison.unassigned or not (settings.symbolic or undecided):
         return checked
-    if not zero_drafts_agree(checked.laws):
+    if drafts_outside_test(checked.laws):  # closed forms know no reading of target/0
         return checked
     roles = _fillings(found)
     if roles is None:
@@ -56,13 +55,6 @@ def with_closed_forms(checked: Checked, found: PositionLaws, settings: CheckSett
         return checked
     result = _with_verdict(checked.result, decided)
     return checked._replace(result=_with_texts(result, decided) if settings.symbolic else result)
-
-
-def zero_drafts_agree(laws: RoleLaws) -> bool:
-    """False where ``--zero-draft`` decided something, which closed forms do not know about."""
-    if Role.ACCEPT_DRAFT in laws.one_hot:
-        return True
-    return not laws[Role.DRAFTED_FROM].drafted_outside(laws[Role.ACCEPT_DRAFT])
 
 
 def _fillings(found: PositionLaws) -> dict[str, RoleFilling] | None:

@@ -52,7 +52,7 @@ def check_position(
     """Enumerates one position under ``rule`` and compares its output law with the reference."""
     laws = _role_laws(found, vectors_of_laws(found.laws), settings.zero_draft)
     other_reading = None
-    if laws.zero_draft == "error" and _drafted_outside(laws):
+    if laws.zero_draft == "error" and drafts_outside_test(laws):
         if found.drafted_or_tested_by_row:
             _refuse_drafted_outside(laws, place)
         laws = replace(laws, zero_draft="accept")
@@ -102,7 +102,7 @@ def _role_laws(found: PositionLaws, vectors: dict[Role, ExactVector], zero_draft
     return RoleLaws(vectors, found.one_hot, found.same_target, zero_draft)
 
 
-def _drafted_outside(laws: RoleLaws) -> bool:
+def drafts_outside_test(laws: RoleLaws) -> bool:
     """Whether a token is drafted although its tested probability is 0."""
     if Role.ACCEPT_DRAFT in laws.one_hot:
         return False
