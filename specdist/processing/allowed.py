@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from specdist.model.recipe import RecipeStep
+from specdist.model.value_texts import id_set
 from specdist.processing.context import RowContext
 from specdist.processing.processor import Processor, check_ids, ids
-from specdist.processing.value_texts import id_set
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from specdist.model.recipe import RecipeStep
+from specdist.model.value_texts import count_from, id_set
 from specdist.processing.context import RowContext
 from specdist.processing.processor import Option, Processor, check_ids, count, ids
 from specdist.processing.token_scope import DRAFTS_OPTION, output_length
-from specdist.processing.value_texts import count_from, id_set
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\

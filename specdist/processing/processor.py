@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from specdist.errors import SettingsError
 from specdist.model.recipe import Argument, RecipeStep
+from specdist.model.value_texts import Reader
 from specdist.processing.context import RowContext
-from specdist.processing.value_texts import Reader
 from specdist.processing.working_row import WorkingRow
 
 Application = Callable[[WorkingRow, RecipeStep, RowContext], WorkingRow]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from specdist.errors import SettingsError
 from specdist.model.recipe import Argument, Recipe, RecipeStep
+from specdist.model.value_texts import written_argument
 from specdist.processing.processor import Processor
 from specdist.processing.recipe_errors import (
     no_value,
@@ -18,7 +19,6 @@ from specdist.processing.recipe_errors import (
     wrong_value,
 )
 from specdist.processing.registry import PROCESSORS, processor_named
-from specdist.processing.value_texts import written_argument
 
 ONE_HOT = Recipe(one_hot=True)
 RAW = Recipe()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from specdist.errors import SettingsError
+from specdist.model.value_texts import shortened
 from specdist.processing.processor import Option, Processor
 from specdist.processing.registry import PROCESSORS, nearest_names, processor_named
-from specdist.processing.value_texts import shortened
 
 SYNTAX = 'NAME:VALUE[:OPTION=VALUE], steps separated by ","'
 _APART = re.compile(r"\s*[=\s]\s*")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from specdist.model.recipe import RecipeStep
+from specdist.model.value_texts import Interval, number_within
 from specdist.processing.context import RowContext
 from specdist.processing.processor import Processor, number
-from specdist.processing.value_texts import Interval, number_within
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\

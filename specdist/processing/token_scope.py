@@ -6,9 +6,9 @@ import re
 
 from specdist.errors import SettingsError
 from specdist.model.recipe import Argument, RecipeStep
+from specdist.model.value_texts import count_from, one_of, read_ids, shortened
 from specdist.processing.context import RowContext
 from specdist.processing.processor import Option, check_ids, count, word
-from specdist.processing.value_texts import count_from, one_of, read_ids, shortened
 
 FROM_CONTEXT = "context"
 _LAST = re.compile(r"last-([1-9]\d{0,8})", flags=re.ASCII)

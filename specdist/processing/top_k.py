@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from specdist.model.recipe import RecipeStep
+from specdist.model.value_texts import count_from, one_of
 from specdist.processing.context import RowContext
 from specdist.processing.processor import Option, Processor, count, word
-from specdist.processing.value_texts import count_from, one_of
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\
