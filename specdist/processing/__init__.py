@@ -1,8 +1,9 @@
 """Processing: ordered recipes that turn a captured row into the distribution of a role."""
 
+from specdist.model.step_forms import Option
 from specdist.processing.apply import apply_recipe
 from specdist.processing.context import Processed, RowContext, TokenHistory
-from specdist.processing.processor import Option, Processor
+from specdist.processing.processor import Processor
 from specdist.processing.recipe import build_recipe, parse_recipe
 from specdist.processing.recipe_layers import (
     StepRecipes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from specdist.model.recipe import RecipeStep
 from specdist.model.value_texts import id_set
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Processor, check_ids, ids
+from specdist.processing.processor import Processor, check_ids
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\
@@ -28,8 +28,8 @@ engines
 
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
-    check_ids(step, ids(step), row.size, "of the list")
-    return row.keep(ids(step))
+    check_ids(step, step.ids(), row.size, "of the list")
+    return row.keep(step.ids())
 
 
 ALLOWED = Processor(

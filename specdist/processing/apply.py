@@ -19,7 +19,7 @@ from specdist.model.row import (
     Stage,
 )
 from specdist.processing.context import Processed, RowContext
-from specdist.processing.processor import Processor, number
+from specdist.processing.processor import Processor
 from specdist.processing.rational_row import RationalRow
 from specdist.processing.registry import processor_named
 from specdist.processing.row_sum import PRECISION
@@ -89,7 +89,7 @@ def _has_long_powers(row: Row, recipe: Recipe) -> bool:
         return False
     power = Fraction(1)
     for step in recipe.steps:
-        if step.name == "temperature" and (value := number(step)) and value.numerator == 1:
+        if step.name == "temperature" and (value := step.number()) and value.numerator == 1:
             power /= value
     return power > 1 and power * PRECISION[row.numbers] > PRECISION[NumberFormat.FLOAT64]
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from specdist.model.recipe import RecipeStep
 from specdist.model.value_texts import Interval, number_within
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Processor, number
+from specdist.processing.processor import Processor
 from specdist.processing.token_scope import (
     ADDITIVE_ENGINES,
     SCOPE_OPTIONS,
@@ -33,7 +33,7 @@ limits F to -2 .. 2; here it may have up to 100 digits.
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
     occurrences = Counter(counted_tokens(step, context, row.size))
-    return row.add({token: -number(step) * times for token, times in sorted(occurrences.items())})
+    return row.add({token: -step.number() * times for token, times in sorted(occurrences.items())})
 
 
 FREQUENCY_PENALTY = Processor(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from specdist.model.recipe import RecipeStep
 from specdist.model.value_texts import id_changes
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Processor, changes, check_ids
+from specdist.processing.processor import Processor, check_ids
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\
@@ -30,8 +30,8 @@ engines
 
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
-    check_ids(step, tuple(changes(step)), row.size, "of the list")
-    return row.add(changes(step))
+    check_ids(step, tuple(step.changes()), row.size, "of the list")
+    return row.add(step.changes())
 
 
 LOGIT_BIAS = Processor(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from specdist.model.recipe import RecipeStep
+from specdist.model.step_forms import Option
 from specdist.model.value_texts import count_from, id_set
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Option, Processor, check_ids, count, ids
+from specdist.processing.processor import Processor, check_ids
 from specdist.processing.token_scope import DRAFTS_OPTION, output_length
 from specdist.processing.working_row import WorkingRow
 
@@ -33,10 +34,10 @@ engines
 
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
-    check_ids(step, ids(step, "eos"), row.size, "of eos")
-    if output_length(step, context, row.size) >= count(step):
+    check_ids(step, step.ids("eos"), row.size, "of eos")
+    if output_length(step, context, row.size) >= step.count():
         return row
-    return row.drop(ids(step, "eos"))
+    return row.drop(step.ids("eos"))
 
 
 MIN_TOKENS = Processor(

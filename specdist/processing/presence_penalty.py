@@ -7,7 +7,7 @@ from fractions import Fraction
 from specdist.model.recipe import RecipeStep
 from specdist.model.value_texts import Interval, number_within
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Processor, number
+from specdist.processing.processor import Processor
 from specdist.processing.token_scope import (
     ADDITIVE_ENGINES,
     SCOPE_OPTIONS,
@@ -32,7 +32,7 @@ limits A to -2 .. 2; here it may have up to 100 digits.
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
     seen = set(counted_tokens(step, context, row.size))
-    return row.add(dict.fromkeys(sorted(seen), -number(step)))
+    return row.add(dict.fromkeys(sorted(seen), -step.number()))
 
 
 PRESENCE_PENALTY = Processor(

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from specdist.errors import SettingsError
 from specdist.model.recipe import Argument, RecipeStep
+from specdist.model.step_forms import Option
 from specdist.model.value_texts import Reader
 from specdist.processing.context import RowContext
 from specdist.processing.working_row import WorkingRow
 
 Application = Callable[[WorkingRow, RecipeStep, RowContext], WorkingRow]
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A named option of a step, ``name=value``. An option left out has its ``default``."""
-
-    name: str
-    read: Reader
-    default: Argument
-    summary: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,46 +39,6 @@ class Processor:
     def is_neutral(self, step: RecipeStep) -> bool:
         """Whether this step changes no row whatsoever."""
         return self.neutral is not None and step.argument("value") == self.neutral
-
-
-def number(step: RecipeStep, key: str = "value") -> Fraction:
-    """A step's argument that is an exact number."""
-    argument = step.argument(key)
-    if isinstance(argument, Fraction | int):
-        return Fraction(argument)
-    raise TypeError(f"{step.name}: {key} is no number")
-
-
-def count(step: RecipeStep, key: str = "value") -> int:
-    """A step's argument that is a whole number."""
-    argument = step.argument(key)
-    if isinstance(argument, int):
-        return argument
-    raise TypeError(f"{step.name}: {key} is no count")
-
-
-def word(step: RecipeStep, key: str) -> str:
-    """A step's argument that is a word."""
-    argument = step.argument(key)
-    if isinstance(argument, str):
-        return argument
-    raise TypeError(f"{step.name}: {key} is no word")
-
-
-def ids(step: RecipeStep, key: str = "value") -> tuple[int, ...]:
-    """A step's argument that is a list of token ids."""
-    argument = step.argument(key)
-    if isinstance(argument, tuple):
-        return tuple(entry for entry in argument if isinstance(entry, int))
-    raise TypeError(f"{step.name}: {key} is no list of token ids")
-
-
-def changes(step: RecipeStep, key: str = "value") -> dict[int, Fraction]:
-    """A step's argument that maps token ids to numbers."""
-    argument = step.argument(key)
-    if isinstance(argument, tuple):
-        return {entry[0]: entry[1] for entry in argument if isinstance(entry, tuple)}
-    raise TypeError(f"{step.name}: {key} is no map of token ids")
 
 
 def check_ids(step: RecipeStep, tokens: tuple[int, ...], size: int, origin: str) -> None:

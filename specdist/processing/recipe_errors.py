@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from specdist.errors import SettingsError
+from specdist.model.step_forms import Option
 from specdist.model.value_texts import shortened
-from specdist.processing.processor import Option, Processor
-from specdist.processing.registry import PROCESSORS, nearest_names, processor_named
+from specdist.processing.processor import Processor
+from specdist.processing.registry import PROCESSORS, processor_named
 
 SYNTAX = 'NAME:VALUE[:OPTION=VALUE], steps separated by ","'
 _APART = re.compile(r"\s*[=\s]\s*")
@@ -43,32 +44,6 @@ def no_value(part: str, before: str) -> SettingsError:
     )
 
 
-def unknown_option(processor: Processor, assignment: str) -> SettingsError:
-    """An option that the processor does not have, or a value of one without its name."""
-    key = assignment.partition("=")[0].strip()
-    meant = [] if "=" in assignment else _options_taking(processor, key)
-    names = _names(processor.options)
-    advice = (
-        f"did you mean {meant[0] + '=' + key!r}?" if len(meant) == 1 else nearest_names(key, names)
-    )
-    return SettingsError(
-        f"{processor.name} has no option {shortened(assignment)!r}",
-        expected=f"options of {processor.name}: "
-        + (", ".join(f"{name}=..." for name in names) or "none"),
-        advice=advice or f"write {SYNTAX}",
-    )
-
-
-def wrong_value(processor: Processor, value: str, error: SettingsError) -> SettingsError:
-    """The complaint about a value, with advice where an option was joined to it."""
-    option = next((o for o in _names(processor.options) if f"{o}=" in value), "")
-    if option and not error.advice:
-        start, _, rest = value.partition(f"{option}=")
-        meant = f"{start.strip(' ,;+')}:{option}={rest}"
-        error.advice = f"options follow a ':'; did you mean {shortened(meant)!r}?"
-    return error
-
-
 def _stray_option(part: str, before: str, owners: list[Processor]) -> SettingsError:
     previous = _known(before.partition(":")[0])
     owner = previous if previous in owners else None
@@ -89,15 +64,3 @@ def _known(name: str) -> Processor | None:
 
 def _names(options: tuple[Option, ...]) -> list[str]:
     return [option.name for option in options]
-
-
-def _options_taking(processor: Processor, word: str) -> list[str]:
-    """The options for which ``word`` is a valid value."""
-    fitting = []
-    for option in processor.options:
-        try:
-            option.read(option.name, word)
-        except SettingsError:
-            continue
-        fitting.append(option.name)
-    return fitting

@@ -9,8 +9,9 @@ from specdist.errors import SettingsError
 from specdist.model.options import ProcessingOptions
 from specdist.model.recipe import Recipe
 from specdist.model.role import DRAFT_ROLES, ONE_HOT_ROLES, TARGET_ROLES, Role
-from specdist.processing.recipe import build_recipe, canonical_names, parse_recipe, parse_step
-from specdist.processing.registry import nearest_names, processor_named
+from specdist.model.step_forms import nearest_names, read_step
+from specdist.processing.recipe import build_recipe, canonical_names, parse_recipe
+from specdist.processing.registry import processor_named
 
 DEFAULT_RULE = "token"
 
@@ -132,7 +133,7 @@ def _replaced(recipe: Recipe, named: Mapping[str, str], option: str) -> Recipe:
                 advice=f"write {option} with {name} where it belongs in the order",
             )
     steps = tuple(
-        parse_step(processor_named(step.name), named[step.name]) if step.name in named else step
+        read_step(processor_named(step.name), named[step.name]) if step.name in named else step
         for step in recipe.steps
     )
     return Recipe(steps)

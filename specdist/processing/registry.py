@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
 from specdist.errors import SettingsError
+from specdist.model.step_forms import nearest_names
 from specdist.processing.allowed import ALLOWED
 from specdist.processing.banned import BANNED
 from specdist.processing.epsilon import EPSILON
@@ -59,15 +58,3 @@ def processor_named(name: str) -> Processor:
             advice=nearest_names(written, _BY_NAME, lambda near: _BY_NAME[near].name),
         )
     return processor
-
-
-def nearest_names(
-    name: str, valid: Iterable[str], listed: Callable[[str], str] = lambda name: name
-) -> str:
-    """Advice that names the valid names nearest to ``name``; empty when none is near. ``listed``
-    gives the name of an alias that stands in lists."""
-    import difflib
-
-    near = difflib.get_close_matches(name[:80], list(valid), n=3, cutoff=0.6)
-    names = dict.fromkeys(map(listed, near))
-    return f"did you mean {' or '.join(repr(close) for close in names)}?" if names else ""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from specdist.model.recipe import RecipeStep
 from specdist.model.value_texts import Interval, number_within
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Processor, number
+from specdist.processing.processor import Processor
 from specdist.processing.token_scope import SCOPE_OPTIONS, SCOPE_PAGE, counted_tokens
 from specdist.processing.working_row import WorkingRow
 
@@ -37,7 +37,7 @@ engines
 
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
-    return row.penalise(set(counted_tokens(step, context, row.size)), number(step))
+    return row.penalise(set(counted_tokens(step, context, row.size)), step.number())
 
 
 REPETITION_PENALTY = Processor(

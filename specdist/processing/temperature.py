@@ -7,7 +7,7 @@ from fractions import Fraction
 from specdist.model.recipe import RecipeStep
 from specdist.model.value_texts import Interval, number_within
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Processor, number
+from specdist.processing.processor import Processor
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\
@@ -42,7 +42,7 @@ engines
 
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
-    temperature = number(step)
+    temperature = step.number()
     return row.divide(temperature) if temperature else row.argmax()
 
 

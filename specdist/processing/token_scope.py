@@ -6,9 +6,10 @@ import re
 
 from specdist.errors import SettingsError
 from specdist.model.recipe import Argument, RecipeStep
+from specdist.model.step_forms import Option
 from specdist.model.value_texts import count_from, one_of, read_ids, shortened
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Option, check_ids, count, word
+from specdist.processing.processor import check_ids
 
 FROM_CONTEXT = "context"
 _LAST = re.compile(r"last-([1-9]\d{0,8})", flags=re.ASCII)
@@ -75,7 +76,7 @@ def counted_tokens(step: RecipeStep, context: RowContext, size: int) -> tuple[in
     """
     tokens, prompt_length = _history(step, context)
     check_ids(step, tokens, size, "of the history")
-    scope = word(step, "scope")
+    scope = step.word("scope")
     if scope == "output":
         if prompt_length is None:
             raise SettingsError(
@@ -109,7 +110,7 @@ def _history(step: RecipeStep, context: RowContext) -> tuple[tuple[int, ...], in
     given = step.argument("history")
     if isinstance(given, tuple):
         tokens = tuple(token for token in given if isinstance(token, int))
-        prompt = count(step, "prompt")
+        prompt = step.count("prompt")
         if prompt > len(tokens):
             raise SettingsError(
                 f"{step.name}: prompt={prompt} is longer than the history of {len(tokens)} tokens",
@@ -127,7 +128,7 @@ def _history(step: RecipeStep, context: RowContext) -> tuple[tuple[int, ...], in
 
 
 def _drafted(step: RecipeStep, context: RowContext, size: int) -> tuple[int, ...]:
-    if context.history is None or word(step, "drafts") == "frozen":
+    if context.history is None or step.word("drafts") == "frozen":
         return ()
     drafted = context.history.drafted
     if drafted is None:

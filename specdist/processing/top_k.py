@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from specdist.model.recipe import RecipeStep
+from specdist.model.step_forms import Option
 from specdist.model.value_texts import count_from, one_of
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Option, Processor, count, word
+from specdist.processing.processor import Processor
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\
@@ -34,7 +35,7 @@ engines
 
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
-    return row.keep_top(count(step), word(step, "ties"))
+    return row.keep_top(step.count(), step.word("ties"))
 
 
 TOP_K = Processor(

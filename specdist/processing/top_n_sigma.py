@@ -7,7 +7,7 @@ from fractions import Fraction
 from specdist.model.recipe import RecipeStep
 from specdist.model.value_texts import Interval, number_within
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Processor, number
+from specdist.processing.processor import Processor
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\
@@ -31,7 +31,7 @@ engines
 
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
-    return row.keep_within_deviations(number(step))
+    return row.keep_within_deviations(step.number())
 
 
 TOP_N_SIGMA = Processor(

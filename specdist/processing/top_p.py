@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from specdist.model.recipe import RecipeStep
+from specdist.model.step_forms import Option
 from specdist.model.value_texts import Interval, number_within, one_of
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Option, Processor, number, word
+from specdist.processing.processor import Processor
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\
@@ -44,7 +45,7 @@ engines
 
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
-    return row.keep_prefix(number(step), word(step, "boundary"), word(step, "ties"))
+    return row.keep_prefix(step.number(), step.word("boundary"), step.word("ties"))
 
 
 TOP_P = Processor(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from specdist.model.recipe import RecipeStep
+from specdist.model.step_forms import Option
 from specdist.model.value_texts import Interval, number_within, one_of
 from specdist.processing.context import RowContext
-from specdist.processing.processor import Option, Processor, number, word
+from specdist.processing.processor import Processor
 from specdist.processing.working_row import WorkingRow
 
 PAGE = """\
@@ -34,7 +35,7 @@ engines
 
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
-    return row.keep_typical(number(step), word(step, "boundary"))
+    return row.keep_typical(step.number(), step.word("boundary"))
 
 
 TYPICAL_P = Processor(
