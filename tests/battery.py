@@ -1,6 +1,6 @@
 """A fixed set of checks, compared with the oracle: what differs, as names of cases.
 
-On the real package there are none. `tests/mutants.py` plants bugs that must each give one.
+On the real package there are none. `tests/planted_bugs.py` plants bugs that must each give one.
 """
 
 from __future__ import annotations

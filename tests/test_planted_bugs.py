@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import battery
-from tests.mutants import MUTANTS, Mutant
+from tests.planted_bugs import PLANTED_BUGS, PlantedBug
 
 
 def test_nothing_differs_without_a_bug(tmp_path: Path) -> None:
@@ -16,14 +16,14 @@ def test_nothing_differs_without_a_bug(tmp_path: Path) -> None:
     assert len(names) > 70
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("bug", PLANTED_BUGS, ids=lambda bug: bug.name)
 def test_a_planted_bug_is_seen(
-    mutant: Mutant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bug: PlantedBug, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = getattr(mutant.owner, mutant.key)
-    monkeypatch.setattr(mutant.owner, mutant.key, mutant.make(original))
-    assert next(battery.differences(tmp_path, floats_first="float" in mutant.attribute), None)
+    original = getattr(bug.owner, bug.key)
+    monkeypatch.setattr(bug.owner, bug.key, bug.make(original))
+    assert next(battery.differences(tmp_path, floats_first="float" in bug.attribute), None)
 
 
 def test_every_name_is_used_once() -> None:
-    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+    assert len({bug.name for bug in PLANTED_BUGS}) == len(PLANTED_BUGS)

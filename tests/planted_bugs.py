@@ -1,4 +1,4 @@
-"""Bugs to plant. Each names what it replaces; `test_mutants.py` shows that the oracle sees it."""
+"""Bugs to plant. Each names what it replaces; `test_planted_bugs.py` shows that the oracle sees it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Mutant:
+class PlantedBug:
     """Replaces ``attribute`` ("module:name" or "module:Class.name") by ``make(original)``."""
 
     name: str
@@ -199,59 +199,63 @@ def _guesses_not_mended(original: Any) -> Any:
     return sum_of
 
 
-MUTANTS = [
-    Mutant("recovery from the target", f"{LAWS}.__getitem__", _without_draft),
-    Mutant(
+PLANTED_BUGS = [
+    PlantedBug("recovery from the target", f"{LAWS}.__getitem__", _without_draft),
+    PlantedBug(
         "the draft of the residual is what was drafted",
         f"{LAWS}.__getitem__",
         role_read_from("accept_draft", "drafted_from"),
     ),
-    Mutant(
+    PlantedBug(
         "the residual starts from the tested target",
         f"{LAWS}.__getitem__",
         role_read_from("residual_target", "accept_target"),
     ),
-    Mutant(
+    PlantedBug(
         "the test uses the reference",
         f"{LAWS}.__getitem__",
         role_read_from("accept_target", "reference"),
     ),
-    Mutant(
+    PlantedBug(
         "the reference is what was tested",
         f"{LAWS}.__getitem__",
         role_read_from("reference", "accept_target"),
     ),
-    Mutant(
+    PlantedBug(
         "the drafts are swapped",
         f"{LAWS}.__getitem__",
         role_read_from("drafted_from", "accept_draft"),
     ),
-    Mutant("the ratio upside down", f"{VECTOR}.accepted_from", _swapped_ratio),
-    Mutant("the ratio without its cap", f"{VECTOR}.accepted_from", _uncapped),
-    Mutant("the maximum for the minimum", f"{VECTOR}.accepted_from", _maximum),
-    Mutant("the absolute for the positive part", f"{VECTOR}.positive_part", _absolute),
-    Mutant("a floor under the residual", f"{VECTOR}.positive_part", _floored),
-    Mutant("the last token is forgotten", f"{VECTOR}.total", _last_forgotten),
-    Mutant("close is called equal", f"{VECTOR}.vanishes_identically", _close_enough),
-    Mutant("the rejected token is recovered", f"{RULE}:_recovered_without_drafted", _drafted_stays),
-    Mutant("top-p must exceed", f"{ROW}.keep_prefix", _other_boundary),
-    Mutant("top-p prefers high ids", f"{ROW}.keep_prefix", _other_ties),
-    Mutant("top-p keeps every tie", f"{ROW}.keep_prefix", _all_ties),
-    Mutant("top-k keeps exactly k", f"{ROW}.keep_top", _exactly_k),
-    Mutant("top-k keeps one more", f"{ROW}.keep_top", _one_more),
-    Mutant("min-p drops equality", f"{ROW}.keep_relative", _strict),
-    Mutant("the temperature upside down", f"{ROW}.divide", _multiplied),
-    Mutant("the temperature is ignored", f"{ROW}.divide", _no_temperature),
-    Mutant("the last of the tied argmaxes", f"{ROW}.argmax", _last_argmax),
-    Mutant("numbers pass through a float", "specdist.readers.json_rows:number", _float_arithmetic),
-    Mutant("float top-p prefers high ids", f"{FLOAT_ROW}.keep_prefix", _other_ties),
-    Mutant("float top-p keeps every tie", f"{FLOAT_ROW}.keep_prefix", _all_ties),
-    Mutant("float top-k keeps exactly k", f"{FLOAT_ROW}.keep_top", _exactly_k),
-    Mutant("the float temperature is ignored", f"{FLOAT_ROW}.divide", _no_temperature),
-    Mutant("rounded sums", "specdist.exact.float_atoms:Atom.exact_sum", _rounded_sum),
-    Mutant("a blunt sign filter", "specdist.exact.float_vector:signs_of", _blunt_filter),
-    Mutant("off by one", "specdist.exact.float_vector:signs_of", _first_forgotten),
-    Mutant(
+    PlantedBug("the ratio upside down", f"{VECTOR}.accepted_from", _swapped_ratio),
+    PlantedBug("the ratio without its cap", f"{VECTOR}.accepted_from", _uncapped),
+    PlantedBug("the maximum for the minimum", f"{VECTOR}.accepted_from", _maximum),
+    PlantedBug("the absolute for the positive part", f"{VECTOR}.positive_part", _absolute),
+    PlantedBug("a floor under the residual", f"{VECTOR}.positive_part", _floored),
+    PlantedBug("the last token is forgotten", f"{VECTOR}.total", _last_forgotten),
+    PlantedBug("close is called equal", f"{VECTOR}.vanishes_identically", _close_enough),
+    PlantedBug(
+        "the rejected token is recovered", f"{RULE}:_recovered_without_drafted", _drafted_stays
+    ),
+    PlantedBug("top-p must exceed", f"{ROW}.keep_prefix", _other_boundary),
+    PlantedBug("top-p prefers high ids", f"{ROW}.keep_prefix", _other_ties),
+    PlantedBug("top-p keeps every tie", f"{ROW}.keep_prefix", _all_ties),
+    PlantedBug("top-k keeps exactly k", f"{ROW}.keep_top", _exactly_k),
+    PlantedBug("top-k keeps one more", f"{ROW}.keep_top", _one_more),
+    PlantedBug("min-p drops equality", f"{ROW}.keep_relative", _strict),
+    PlantedBug("the temperature upside down", f"{ROW}.divide", _multiplied),
+    PlantedBug("the temperature is ignored", f"{ROW}.divide", _no_temperature),
+    PlantedBug("the last of the tied argmaxes", f"{ROW}.argmax", _last_argmax),
+    PlantedBug(
+        "numbers pass through a float", "specdist.readers.json_rows:number", _float_arithmetic
+    ),
+    PlantedBug("float top-p prefers high ids", f"{FLOAT_ROW}.keep_prefix", _other_ties),
+    PlantedBug("float top-p keeps every tie", f"{FLOAT_ROW}.keep_prefix", _all_ties),
+    PlantedBug("float top-k keeps exactly k", f"{FLOAT_ROW}.keep_top", _exactly_k),
+    PlantedBug("the float temperature is ignored", f"{FLOAT_ROW}.divide", _no_temperature),
+    PlantedBug("rounded sums", "specdist.exact.float_atoms:Atom.exact_sum", _rounded_sum),
+    PlantedBug("a blunt sign filter", "specdist.exact.float_vector:signs_of", _blunt_filter),
+    PlantedBug("off by one", "specdist.exact.float_vector:signs_of", _first_forgotten),
+    PlantedBug(
         "guesses are not mended",
         "specdist.exact.float_atoms:Space._from_guess",
         _guesses_not_mended,
