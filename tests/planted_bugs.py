@@ -1,4 +1,4 @@
-"""Bugs to plant. Each names what it replaces; `test_planted_bugs.py` shows that the oracle sees it."""
+"""Bugs to plant, each with what it replaces: `test_planted_bugs` shows that the oracle sees it."""
 
 from __future__ import annotations
 
