@@ -101,16 +101,16 @@ def test_a_prompt_longer_than_the_history_is_refused() -> None:
         ("min-tokens:4:eos=1", BLOCK, False),
         ("min-tokens:3:eos=1:drafts=frozen", BLOCK, True),
         ("min-tokens:2:eos=1:drafts=frozen", BLOCK, False),
-        ("min-tokens:8:eos=1", RowContext(generated_count=7), True),
-        ("min-tokens:7:eos=1", RowContext(generated_count=7), False),
+        ("min-tokens:8:eos=1", RowContext(TokenHistory((0,) * 7, 0)), True),
+        ("min-tokens:7:eos=1", RowContext(TokenHistory((0,) * 7, 0)), False),
         (
             "min-tokens:9:eos=1",
-            RowContext(history=TokenHistory((), None, (0,)), generated_count=7),
+            RowContext(TokenHistory((0,) * 7, 0, (0,))),
             True,
         ),
         (
             "min-tokens:8:eos=1",
-            RowContext(history=TokenHistory((), None, (0,)), generated_count=7),
+            RowContext(TokenHistory((0,) * 7, 0, (0,))),
             False,
         ),
     ],
@@ -122,7 +122,7 @@ def test_min_tokens_counts_the_output(step: str, given: RowContext, masked: bool
 
 
 def test_min_tokens_masks_every_eos_id() -> None:
-    made = law("min-tokens:9:eos=1+3", logits_row([0, 0, 0, 0]), RowContext(generated_count=0))
+    made = law("min-tokens:9:eos=1+3", logits_row([0, 0, 0, 0]), RowContext(TokenHistory((), 0)))
     assert made.values == (Fraction(1, 2), 0, Fraction(1, 2), 0)
 
 

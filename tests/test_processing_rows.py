@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from specdist.errors import NotNormalisedError, RowError, SettingsError
 from specdist.model.row import Kind, NumberFormat, PointMass, Row, Stage
-from specdist.processing import RowContext, apply_recipe, parse_recipe
+from specdist.processing import RowContext, TokenHistory, apply_recipe, parse_recipe
 from specdist.processing.dtype_hint import is_shortest_text, rounded
 from specdist.processing.row_sum import sum_allowance
 from tests.processing_rows import (
@@ -328,7 +328,7 @@ def test_an_emptied_row_is_an_error_that_names_the_step(recipe: str, step: str) 
 def test_masked_end_of_sequence_can_empty_a_row() -> None:
     row = logits_row([None, 1, None])
     with pytest.raises(RowError, match=r"min-tokens:3:eos=1.*no token is left"):
-        apply_recipe(parse_recipe("min-tokens:3:eos=1"), row, RowContext(generated_count=0))
+        apply_recipe(parse_recipe("min-tokens:3:eos=1"), row, RowContext(TokenHistory((), 0)))
 
 
 def test_penalties_act_on_the_logarithm_of_the_rescaled_probability() -> None:

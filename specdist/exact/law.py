@@ -7,6 +7,9 @@ that it stands for: ``|w / w_real - 1| <= bound`` (0 when nothing was rounded).
 
 Two laws of equal ``origin`` and equal support are the same real-valued law, whatever was rounded:
 their weights come from the same numbers by the same formula.
+
+``mass`` is the sum that an acceptance test and a residual see where a row enters them with its own
+sum (``mass * w(x) / sum w``); draws always follow the law itself.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ class RationalLaw:
     bound: Fraction = Fraction(0)
     exponents: tuple[Fraction | None, ...] | None = None
     origin: Hashable = None
+    mass: Fraction = Fraction(1)
 
     @property
     def size(self) -> int:
@@ -87,6 +91,7 @@ class FloatLaw:
     counts: NDArray[np.intp] | None = None
     log_scores: LogScores | None = None
     origin: Hashable = None
+    mass: Fraction = Fraction(1)
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:

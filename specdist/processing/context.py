@@ -26,14 +26,21 @@ class TokenHistory:
 class RowContext:
     """The circumstances of one row.
 
-    ``generated_count`` is the number of output tokens before the step, drafted ones not included
-    (None: taken from the history). ``drafted_token`` is what a ``one-hot`` recipe points at.
+    ``normalise`` rescales a probability row whose sum is not one; ``unnormalised`` takes it with
+    its own sum, which the law carries as its mass. ``drafted_token`` is what a ``one-hot`` recipe
+    points at. ``target_size`` is the target's vocabulary size, ``draft_map[i]`` the target id of
+    draft token i (-1: none). ``texts`` and ``draft_texts`` are the token texts of the target and
+    of a draft with a vocabulary of its own. None: not known.
     """
 
     history: TokenHistory | None = None
     normalise: bool = False
-    generated_count: int | None = None
     drafted_token: int | None = None
+    target_size: int | None = None
+    draft_map: tuple[int, ...] | None = None
+    texts: tuple[str, ...] | None = None
+    draft_texts: tuple[str, ...] | None = None
+    unnormalised: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,8 +94,6 @@ def counted_tokens(step: RecipeStep, context: RowContext, size: int) -> tuple[in
 def output_length(step: RecipeStep, context: RowContext, size: int) -> int:
     """How many tokens of output come before this position. Raises `SettingsError` if unknown."""
     drafted = len(_drafted(step, context, size))
-    if context.generated_count is not None:
-        return context.generated_count + drafted
     history = context.history
     if history is None or history.prompt_length is None:
         raise SettingsError(
