@@ -16,6 +16,8 @@ from specdist.processing.registry import PROCESSORS, processor_named
 
 ONE_HOT = Recipe(one_hot=True)
 RAW = Recipe()
+OFF = "off"
+"""The text of a named option that removes what an earlier layer said."""
 
 
 def parse_recipe(text: str) -> Recipe:
@@ -53,14 +55,19 @@ def canonical_names(values: Mapping[str, str]) -> dict[str, str]:
     return named
 
 
+def given_values(named: Mapping[str, str]) -> dict[str, str]:
+    """Named options without those that are switched off."""
+    return {name: text for name, text in named.items() if text.strip() != OFF}
+
+
 def build_recipe(values: Mapping[str, str]) -> Recipe:
     """The recipe of named options (``{"temperature": "0.8"}``) in the default order.
 
     The default order is the order of `PROCESSORS`: masks, bias, penalties, top-n-sigma,
     temperature, min-p, top-k, top-p, typical-p, epsilon, eta. A value may carry options:
-    ``{"top-k": "50:ties=lowest-id"}``. Neutral values stay as steps.
+    ``{"top-k": "50:ties=lowest-id"}``. Neutral values stay as steps; ``off`` is no step.
     """
-    named = canonical_names(values)
+    named = given_values(canonical_names(values))
     return Recipe(
         tuple(
             read_step(processor, named[processor.name])

@@ -7,10 +7,17 @@ from dataclasses import dataclass, replace
 
 from specdist.errors import SettingsError
 from specdist.model.options import ProcessingOptions
+from specdist.model.preset import Preset
 from specdist.model.recipe import Recipe
 from specdist.model.role import DRAFT_ROLES, ONE_HOT_ROLES, TARGET_ROLES, Role
 from specdist.model.step_forms import nearest_names, read_step
-from specdist.processing.recipe import build_recipe, canonical_names, parse_recipe
+from specdist.processing import preset_recipes
+from specdist.processing.recipe import (
+    build_recipe,
+    canonical_names,
+    given_values,
+    parse_recipe,
+)
 from specdist.processing.registry import processor_named
 
 DEFAULT_RULE = "token"
@@ -18,12 +25,18 @@ DEFAULT_RULE = "token"
 
 @dataclass(frozen=True, slots=True)
 class StepRecipes:
-    """The recipe of every role, the rule, and the recipes of the two sides they came from."""
+    """The recipe of every role, the rule, and the recipes of the two sides they came from.
+
+    ``given`` are the roles that an option filled by itself. ``refused`` says, a sentence each,
+    which named options the engine does not take when it speculates.
+    """
 
     recipes: Mapping[Role, Recipe]
     rule: str
     target: Recipe
     draft: Recipe
+    given: frozenset[Role] = frozenset()
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +63,24 @@ class _Side:
         return self.explicit if self.explicit is not None else build_recipe(self.named)
 
 
-def resolve_recipes(layers: Sequence[ProcessingOptions]) -> StepRecipes:
+def resolve_recipes(
+    layers: Sequence[ProcessingOptions], preset: Preset | None = None
+) -> StepRecipes:
     """One recipe per role from layers of options, lowest precedence first.
 
-    Later layers win per processor. A ``recipe`` replaces everything earlier layers said about the
-    target side; named options on top of an earlier layer's recipe replace the step of that name
-    where it stands. The draft side is the target side with the draft options on top, unless a
-    ``draft_recipe`` replaces it. A role's own recipe replaces the whole recipe of that role.
+    Later layers win per processor; the value ``off`` removes it. A ``recipe`` replaces everything
+    earlier layers said about the target side; named options on top of an earlier layer's recipe
+    replace the step of that name where it stands. The draft side is the target side with the draft
+    options on top, unless a ``draft_recipe`` replaces it. A role's own recipe replaces the whole
+    recipe of that role. With a ``preset`` the values go where the engine has a place for them (see
+    `Preset`), and a recipe of a side replaces all roles of that side.
     Raises `SettingsError` for unknown names and for options that cannot be combined.
     """
     target = _Side("--recipe", None, {})
     draft = _Side("--draft-recipe", None, {})
     roles: dict[Role, Recipe] = {}
     rule = DEFAULT_RULE
-    for layer in layers:
+    for layer in _with_unset(preset, layers):
         _refuse_both("recipe", layer.recipe, layer.target)
         _refuse_both("draft-recipe", layer.draft_recipe, layer.draft)
         target = target.with_recipe(layer.recipe) if layer.recipe is not None else target
@@ -72,11 +89,56 @@ def resolve_recipes(layers: Sequence[ProcessingOptions]) -> StepRecipes:
         draft = draft.with_named(layer.draft)
         roles |= {parse_role(name): role_recipe(name, text) for name, text in layer.roles.items()}
         rule = layer.rule if layer.rule is not None else rule
-    target_recipe = target.recipe()
-    draft_recipe = draft.recipe() if draft.explicit is not None else _on_top(target, draft)
-    recipes = dict.fromkeys(TARGET_ROLES, target_recipe)
-    recipes |= dict.fromkeys(DRAFT_ROLES, draft_recipe)
-    return StepRecipes(recipes | roles, rule, target_recipe, draft_recipe)
+    if preset is None:
+        recipes, refused = _of_sides(target, draft), ()
+    else:
+        recipes, refused = _of_preset(preset, target, draft)
+    return StepRecipes(
+        recipes={**recipes, **roles},
+        rule=rule,
+        target=recipes[Role.REFERENCE],
+        draft=recipes[Role.DRAFTED_FROM],
+        given=frozenset(roles),
+        refused=refused,
+    )
+
+
+def _with_unset(
+    preset: Preset | None, layers: Sequence[ProcessingOptions]
+) -> Sequence[ProcessingOptions]:
+    """The layers on top of what is in force in the engine when nothing is said."""
+    if preset is None:
+        return layers
+    return [ProcessingOptions(target=preset.unset, rule=preset.rule), *layers]
+
+
+def _of_sides(target: _Side, draft: _Side) -> dict[Role, Recipe]:
+    drafted = draft.recipe() if draft.explicit is not None else _on_top(target, draft)
+    return {
+        **dict.fromkeys(TARGET_ROLES, target.recipe()),
+        **dict.fromkeys(DRAFT_ROLES, drafted),
+    }
+
+
+def _of_preset(
+    preset: Preset, target: _Side, draft: _Side
+) -> tuple[dict[Role, Recipe], tuple[str, ...]]:
+    """The engine's recipes with the values of the two sides, and the options that it refuses."""
+    preset_recipes.check_places(preset, target.named, draft.named)
+    if target.explicit is None:
+        recipes = preset_recipes.target_recipes(preset, target.named)
+        values = dict(target.named)
+    else:
+        recipes = dict.fromkeys(TARGET_ROLES, target.explicit)
+        values = {}
+    if draft.explicit is not None:
+        recipes |= dict.fromkeys(DRAFT_ROLES, draft.explicit)
+    else:
+        if target.explicit is not None:
+            values = preset_recipes.values_in(target.explicit, preset.draft_entries)
+        recipes |= preset_recipes.draft_recipes(preset, {**values, **draft.named})
+    named = given_values({**target.named, **draft.named})
+    return recipes, preset_recipes.refused(preset, named)
 
 
 def parse_role(name: str) -> Role:
@@ -123,9 +185,10 @@ def _refuse_both(option: str, recipe: str | None, named: Mapping[str, str]) -> N
 
 
 def _replaced(recipe: Recipe, named: Mapping[str, str], option: str) -> Recipe:
-    """The recipe with the named steps replaced where they stand."""
+    """The recipe with the named steps replaced where they stand, or taken out."""
     present = {step.name for step in recipe.steps}
-    for name in named:
+    given = given_values(named)
+    for name in given:
         if name not in present:
             raise SettingsError(
                 f"{name} has no place in the recipe {str(recipe)[:60]!r}",
@@ -133,8 +196,9 @@ def _replaced(recipe: Recipe, named: Mapping[str, str], option: str) -> Recipe:
                 advice=f"write {option} with {name} where it belongs in the order",
             )
     steps = tuple(
-        read_step(processor_named(step.name), named[step.name]) if step.name in named else step
+        read_step(processor_named(step.name), given[step.name]) if step.name in given else step
         for step in recipe.steps
+        if step.name in given or step.name not in named
     )
     return Recipe(steps)
 
