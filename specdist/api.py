@@ -51,9 +51,16 @@ def check(
     target_values = {name: _option(name, v) for name, v in named.items() if v is not None}
     _refuse_other_than_texts({"recipe": recipe, "draft_recipe": draft_recipe})
     checking = CheckSettings(
-        overrides=ProcessingOptions(target_values, {}, recipe, draft_recipe, _roles(roles), rule),
+        overrides=ProcessingOptions(
+            target_values,
+            {},
+            recipe,
+            draft_recipe,
+            _roles(roles),
+            rule,
+            {"zero-draft": _zero_draft(zero_draft)},
+        ),
         normalise=normalise,
-        zero_draft=_zero_draft(zero_draft),
         show=show,
         max_tv=None if max_tv is None else _share("max_tv", max_tv),
         workers=1,

@@ -79,8 +79,9 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
 
 def _processing(layer: Layer) -> ProcessingOptions:
     """One layer's processing options, each tried so that a bad value is reported at once."""
+    from specdist.model.numerics import NAMES, read_numerics
     from specdist.processing import build_recipe, resolve_recipes
-    from specdist.rules.registry import rule_named
+    from specdist.rules.registry import read_rule
 
     target = {o.name: layer.values[o.name] for o in BOTH_SIDES if o.name in layer.values}
     draft = {
@@ -95,13 +96,15 @@ def _processing(layer: Layer) -> ProcessingOptions:
         draft_recipe=layer.values.get("draft-recipe"),
         roles=_roles(layer.values.get("role", ())),
         rule=layer.values.get("rule"),
+        numerics={name: layer.values[name] for name in NAMES if name in layer.values},
     )
     with placed(layer.origin):
         build_recipe(target)
         build_recipe(draft)
         resolve_recipes([options])
+        read_numerics(options.numerics)
         if options.rule is not None:
-            rule_named(options.rule)
+            read_rule(options.rule)
     return options
 
 
@@ -158,7 +161,6 @@ def _checking(chosen: Layered) -> dict[str, Any]:
         "normalise": chosen.flag("normalise"),
         "history": chosen.get("history", read.whole_list),
         "prompt_length": chosen.get("prompt-length", read.whole, 0),
-        "zero_draft": chosen.get("zero-draft", one_of, "error", "accept", "reject") or "error",
         "show": _show(chosen),
         "max_tv": chosen.get("max-tv", read.share),
         "min_acceptance": chosen.get("min-acceptance", read.share),

@@ -1,8 +1,8 @@
-"""The float64 arrays that vectors are combinations of, their masks, and their exact sums."""
+"""The float64 arrays that vectors are combinations of, and their masks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -95,9 +95,7 @@ class Atom:
         return np.flatnonzero((self.table >= floor).take(self.codes))
 
 
-_MENDED = 64
-FORESEEN_FROM = 4_096
-"""Dense atoms of this size on are worth foreseeing."""
+MENDED = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,86 +105,10 @@ class Mask:
     array: NDArray[np.bool_]
 
 
-_EVERYWHERE: frozenset[Mask] = frozenset()
+EVERYWHERE: frozenset[Mask] = frozenset()
 Key = tuple[Atom, frozenset[Mask]]
 Terms = dict[Key, Fraction]
 SignKey = frozenset[tuple[Key, int, int]]
-
-
-@dataclass(frozen=True, eq=False)
-class Space:
-    """The tokens of one position, and the exact sums and signs already worked out for them.
-
-    ``ids`` are the token ids of the entries (None: entry i is token i); tokens outside have mass 0
-    in every law of the position.
-    """
-
-    size: int
-    ids: NDArray[np.intp] | None = None
-    sums: dict[Key, Fraction] = field(default_factory=dict)
-    signs: dict[SignKey, Signs] = field(default_factory=dict)
-    masks: dict[int, Mask] = field(default_factory=dict)
-    products: dict[tuple[Atom, Atom], tuple[Atom, Atom, Fraction]] = field(default_factory=dict)
-    guesses: dict[Atom, tuple[NDArray[np.bool_], Fraction]] = field(default_factory=dict)
-
-    def foresee(self, first: Atom, second: Atom) -> None:
-        """Works out the sums that comparing two normalised atoms will need, in one pass each.
-
-        The comparison needs exact totals, and sums over the tokens where it holds; float64 totals
-        tell those tokens beforehand, all but a few at most, and `sum` mends the few exactly.
-        """
-        ratio = float(second.values.sum()) / float(first.values.sum())
-        terms = {(first, _EVERYWHERE): Fraction(ratio), (second, _EVERYWHERE): Fraction(-1)}
-        compared = compare_by_scores(terms)
-        guess = first.values * ratio < second.values if compared is None else compared.negative
-        for atom in (first, second):
-            total, part = exact_dots(atom.values, [None, guess], largest=atom.largest_value)
-            self.sums[(atom, frozenset())] = total
-            self.guesses[atom] = (guess, part)
-
-    def sum(self, key: Key) -> Fraction:
-        """``sum_x a(x) [x in M]``, exactly."""
-        if key not in self.sums:
-            atom, masks = key
-            chosen = None
-            for mask in masks:
-                chosen = mask.array if chosen is None else chosen & mask.array
-            known = None if chosen is None else self._from_guess(atom, chosen)
-            self.sums[key] = atom.exact_sum(chosen) if known is None else known
-        return self.sums[key]
-
-    def _from_guess(self, atom: Atom, chosen: NDArray[np.bool_]) -> Fraction | None:
-        """The sum over ``chosen`` where a guess, or its complement, misses a few tokens only."""
-        if atom not in self.guesses:
-            return None
-        guess, total = self.guesses[atom]
-        differs = guess != chosen
-        count = int(np.count_nonzero(differs))
-        if self.size - count <= _MENDED:
-            differs, total = ~differs, self.sums[(atom, frozenset())] - total
-        elif count > _MENDED:
-            return None
-        for entry in np.flatnonzero(differs).tolist():
-            value = Fraction(atom.entry(entry))
-            total += value if chosen[entry] else -value
-        return total
-
-    def tokens(self, entries: NDArray[np.intp]) -> list[int]:
-        """Token ids of some entries."""
-        chosen = entries if self.ids is None else self.ids[entries]
-        return [int(token) for token in chosen]
-
-    def entry(self, token: int) -> int | None:
-        """Entry of a token, None for one outside the space."""
-        if self.ids is None:
-            return token
-        entry = int(np.searchsorted(self.ids, token))
-        inside = entry < len(self.ids) and self.ids[entry] == token
-        return entry if inside else None
-
-    def mask(self, array: NDArray[np.bool_]) -> Mask:
-        """The mask object of an array; one object per array, so that equal terms cancel."""
-        return self.masks.setdefault(id(array), Mask(array))
 
 
 def entries_of_largest(sizes: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
@@ -208,7 +130,7 @@ def signs_of(size: int, terms: Terms) -> Signs:
     """Where ``sum_k c_k a_k(x) [x in M_k]`` is positive and where it is negative, exactly."""
     compared = compare_by_scores(terms)
     unsure = size if compared is None else size - sum(map(np.count_nonzero, compared))
-    if compared is None or unsure > _MENDED:
+    if compared is None or unsure > MENDED:
         twins = _same_scale(terms)
         if twins is not None:
             return Signs(twins[0].values > twins[1].values, twins[0].values < twins[1].values)

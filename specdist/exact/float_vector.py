@@ -16,17 +16,15 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from specdist.exact.accept_test import AcceptTest
 from specdist.exact.float_atoms import (
     Atom,
-    Mask,
-    Space,
     Terms,
     entries_of_largest,
     signs_of,
 )
 from specdist.exact.float_entries import (
     Parts,
-    agree_where,
     approximate_entries,
     entry_parts,
     over_complement,
@@ -35,15 +33,13 @@ from specdist.exact.float_entries import (
     worked_out,
 )
 from specdist.exact.float_filter import Signs
-from specdist.exact.float_terms import divide_rounded, multiply_exactly
-from specdist.exact.rational_vector import quotient_error
+from specdist.exact.float_quotients import accepted
+from specdist.exact.float_space import Space
 from specdist.exact.vector import Share
 
 _ZERO = Fraction(0)
 _UNIT = Fraction(1, 2**53)
 _TINY = Fraction(1, 2**1000)
-_DEEP = 2.0**-960
-"""Rounded weights below this may be stored with a large relative error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +50,10 @@ class FloatVector:
     terms: Terms
     error: Fraction = _ZERO
 
+    @property
+    def size(self) -> int:
+        return self.space.size if self.space.vocabulary is None else self.space.vocabulary
+
     def __add__(self, other: FloatVector) -> FloatVector:
         return self._combined(other, 1)
 
@@ -63,7 +63,7 @@ class FloatVector:
     def scaled(self, factor: Fraction, factor_error: Fraction = _ZERO) -> FloatVector:
         error = abs(factor) * self.error
         if factor_error:
-            error += factor_error * (self._size() + self.error)
+            error += factor_error * (self.size_bound() + self.error)
         return FloatVector(self.space, scaled_terms(self.terms, factor), error)
 
     def widened(self, error: Fraction) -> FloatVector:
@@ -71,11 +71,11 @@ class FloatVector:
 
     def minimum(self, other: FloatVector) -> FloatVector:
         difference = self - other
-        smaller = difference._restricted(difference._signs().negative)
+        smaller = difference.restricted(difference.signs().negative)
         return FloatVector(self.space, (other + smaller).terms, self.error + other.error)
 
     def positive_part(self) -> FloatVector:
-        return self._restricted(self._signs().positive)
+        return self.restricted(self.signs().positive)
 
     def total(self) -> Fraction:
         return sum((c * self.space.sum(key) for key, c in self.terms.items()), _ZERO)
@@ -86,7 +86,7 @@ class FloatVector:
     def is_zero(self) -> bool:
         if not self.terms:
             return True
-        signs = self._signs()
+        signs = self.signs()
         return not signs.positive.any() and not signs.negative.any()
 
     def vanishes_identically(self) -> bool:
@@ -121,82 +121,80 @@ class FloatVector:
         return approximate_entries(self.terms, self.space.size)
 
     def accepted_from(
-        self, target: FloatVector, tested: FloatVector, zero_draft: str
+        self, target: FloatVector, tested: FloatVector, test: AcceptTest
     ) -> FloatVector:
-        if self is tested or self.terms == tested.terms:
-            return self.minimum(target)
-        drafted_atom, drafted_scale = self._single()
-        tested_atom, tested_scale = tested._single()
-        target_atom, target_scale = target._single()
-        possible = drafted_atom.values > 0
-        below = (target - tested)._signs().negative
-        relative = quotient_error(self.error, target.error, tested.error)
-        if agree_where(possible, drafted_atom, tested_atom):
-            part = target._restricted(possible & below).scaled(drafted_scale / tested_scale)
-            terms = (self._restricted(possible & ~below) + part).terms
-            return FloatVector(self.space, terms, relative + self._tail(possible, target, tested))
-        defined = tested_atom.values > 0
-        if zero_draft == "accept":
-            defined = defined | (target_atom.values > 0)
-        quotient = divide_rounded(
-            drafted_atom.values, target_atom.values, tested_atom.values, below
-        )
-        scale = drafted_scale * target_scale / tested_scale
-        partial = FloatVector(self.space, {(Atom.of(quotient), frozenset()): scale})
-        terms = (self._restricted(defined & ~below) + partial).terms
-        error = relative + 4 * _UNIT * partial.total() + _TINY
-        return FloatVector(self.space, terms, error + self._tail(possible, target, tested))
+        return accepted(self, target, tested, test)
 
-    def _tail(
-        self, possible: NDArray[np.bool_], target: FloatVector, tested: FloatVector
-    ) -> Fraction:
-        """Drafted mass where target/tested may be anything, because weights underflowed there."""
-        if not (target.error or tested.error):
-            return _ZERO
-        values = tested._single()[0].values
-        deep = possible & (values > 0) & (values < _DEEP)
-        return self._restricted(deep).total() if deep.any() else _ZERO
+    def constant(self, value: Fraction) -> FloatVector:
+        return self.of({(self.space.ones(), frozenset()): Fraction(value)} if value else {}, _ZERO)
+
+    def where(
+        self, condition: FloatVector, also_zero: bool = False, sure: FloatVector | None = None
+    ) -> FloatVector:
+        signs = condition.signs()
+        holds = self.space.complement(signs.negative) if also_zero else signs.positive
+        if sure is not None:
+            holds = holds | sure.signs().positive
+        kept = self.restricted(holds)
+        if not condition.error:
+            return kept
+        margin = condition.constant(condition.error)
+        open_sign = ~((condition - margin).signs().positive | (condition + margin).signs().negative)
+        if sure is not None:
+            open_sign &= ~sure.signs().positive
+        return kept.widened(self.error + self.restricted(open_sign).total())
+
+    def among(self, tokens: Sequence[int]) -> FloatVector:
+        chosen = np.zeros(self.space.size, dtype=np.bool_)
+        entries = [self.space.entry(token) for token in tokens]
+        chosen[[entry for entry in entries if entry is not None]] = True
+        return self.restricted(chosen)
 
     def product(self, other: FloatVector) -> FloatVector:
-        (first, first_scale), (second, second_scale) = self._single(), other._single()
-        key = (first, second)
-        if key not in self.space.products:
-            high, low, lost = multiply_exactly(first.values, second.values)
-            self.space.products[key] = (Atom.of(high), Atom.of(low), lost)
-        high_atom, low_atom, lost = self.space.products[key]
-        scale = first_scale * second_scale
-        terms = {(high_atom, frozenset[Mask]()): scale, (low_atom, frozenset[Mask]()): scale}
-        error = (1 + self.error) * (1 + other.error) - 1 + scale * lost
-        return FloatVector(self.space, terms, error)
+        terms: Terms = {}
+        lost = _ZERO
+        for (first, here), c in self.terms.items():
+            for (second, there), d in other.terms.items():
+                high, low, cut = self.space.product(first, second)
+                for atom in (high, low):
+                    key = (atom, here | there)
+                    terms[key] = terms.get(key, _ZERO) + c * d
+                lost += abs(c * d) * cut
+        error = (1 + self.error) * (1 + other.error) - 1 + lost
+        return self.of(terms, error)
 
     def over_complement(self, law: FloatVector) -> tuple[FloatVector, Fraction]:
-        atom, scale = law._single()
+        atom, scale = law.single()
         quotient = over_complement(
             self.approximate(), self._entry, self.error, (atom, scale), law.error
         )
-        error = quotient.error + 16 * _UNIT * (self._size() + 1) + _TINY
+        error = quotient.error + 16 * _UNIT * (self.size_bound() + 1) + _TINY
         vector = FloatVector(
             self.space, {(Atom.of(quotient.values), frozenset()): Fraction(1)}, error
         )
         return vector, quotient.lost
 
     def positive_where_zero(self, other: FloatVector) -> Share | None:
-        signs = other._signs()
-        return self._restricted(~(signs.positive | signs.negative)).positive_share()
+        signs = other.signs()
+        return self.restricted(~(signs.positive | signs.negative)).positive_share()
 
     def positive_share(self) -> Share | None:
         positive = self.positive_part()
-        count = int(np.count_nonzero(self._signs().positive))
+        count = int(np.count_nonzero(self.signs().positive))
         return Share(positive.largest(1)[0], count, positive.total()) if count else None
 
     def drafted_outside(self, other: FloatVector) -> list[int]:
         if self is other or self.terms == other.terms:
             return []
-        outside = (self._single()[0].values > 0) & ~(other._single()[0].values > 0)
+        outside = (self.single()[0].values > 0) & ~(other.single()[0].values > 0)
         entries = np.flatnonzero(outside)[:16]
         return [
             int(entry if self.space.ids is None else self.space.ids[entry]) for entry in entries
         ]
+
+    def of(self, terms: Terms, error: Fraction) -> FloatVector:
+        """A vector over the same tokens."""
+        return FloatVector(self.space, terms, error)
 
     def _combined(self, other: FloatVector, sign: int) -> FloatVector:
         terms = dict(self.terms)
@@ -208,7 +206,7 @@ class FloatVector:
                 del terms[key]
         return FloatVector(self.space, terms, self.error + other.error)
 
-    def _restricted(self, tokens: NDArray[np.bool_]) -> FloatVector:
+    def restricted(self, tokens: NDArray[np.bool_]) -> FloatVector:
         if tokens.all():
             return self
         if not tokens.any():
@@ -220,7 +218,7 @@ class FloatVector:
             terms[key] = terms.get(key, _ZERO) + coefficient
         return FloatVector(self.space, {k: c for k, c in terms.items() if c}, self.error)
 
-    def _signs(self) -> Signs:
+    def signs(self) -> Signs:
         key = sign_key(self.terms, 1)
         known = self.space.signs
         if key not in known:
@@ -229,14 +227,14 @@ class FloatVector:
             known[sign_key(self.terms, -1)] = Signs(signs.negative, signs.positive)
         return known[key]
 
-    def _single(self) -> tuple[Atom, Fraction]:
+    def single(self) -> tuple[Atom, Fraction]:
         """Atom and coefficient of a vector that is one whole law."""
         ((atom, masks), coefficient), *more = self.terms.items()
         if masks or more:
             raise ValueError("this operation takes a law, not a combination of laws")
         return atom, coefficient
 
-    def _size(self) -> Fraction:
+    def size_bound(self) -> Fraction:
         """Upper bound of ``sum |v(x)|``."""
         return sum((abs(c * self.space.sum(key)) for key, c in self.terms.items()), _ZERO)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from specdist.exact.accept_test import AcceptTest
 from specdist.exact.law import RationalLaw
 from specdist.exact.vector import Share
 
@@ -58,6 +59,10 @@ class RationalVector:
     def of(cls, law: RationalLaw) -> RationalVector:
         return cls(law.values, relative_to_absolute(law.bound))
 
+    @property
+    def size(self) -> int:
+        return len(self.entries)
+
     def __add__(self, other: RationalVector) -> RationalVector:
         return self._zip(other, lambda mine, theirs: mine + theirs)
 
@@ -103,20 +108,54 @@ class RationalVector:
         return order[:count]
 
     def accepted_from(
-        self, target: RationalVector, tested: RationalVector, zero_draft: str
+        self, target: RationalVector, tested: RationalVector, test: AcceptTest
     ) -> RationalVector:
-        def accepted(drafted: Fraction, goal: Fraction, test: Fraction) -> Fraction:
-            if not test:
-                return drafted if goal and zero_draft == "accept" else _ZERO
-            return drafted * min(Fraction(1), goal / test)
-
-        values = tuple(map(accepted, self.entries, target.entries, tested.entries))
+        chances = map(test.chance, target.entries, tested.entries)
+        values = tuple(mass * chance for mass, chance in zip(self.entries, chances, strict=True))
         error = quotient_error(self.error, target.error, tested.error)
         if target.error or tested.error:
             # Where a rounded weight underflowed, target/tested may be anything.
             pairs = zip(self.entries, tested.entries, strict=True)
             error += sum((mass for mass, test in pairs if 0 < test < _DEEP), _ZERO)
+            error += self._unsure(target, tested, test, error)
         return RationalVector(values, error)
+
+    def _unsure(
+        self, target: RationalVector, tested: RationalVector, test: AcceptTest, slack: Fraction
+    ) -> Fraction:
+        """What a grid adds to the error: 1/N of the mass whose rounded ratio may lie on the other
+        side of a point."""
+        if test.grid is None:
+            return _ZERO
+        mass, points = _ZERO, test.grid.points
+        for i, drafted in enumerate(self.entries):
+            divisor = tested.entries[i] + test.epsilon
+            edge = min(target.entries[i] / divisor, Fraction(2)) * points if divisor else _ZERO
+            if edge and abs(edge - Fraction(round(edge))) <= edge * slack:
+                mass += drafted
+        return mass / test.grid.points
+
+    def constant(self, value: Fraction) -> RationalVector:
+        return RationalVector((Fraction(value),) * len(self.entries))
+
+    def where(
+        self,
+        condition: RationalVector,
+        also_zero: bool = False,
+        sure: RationalVector | None = None,
+    ) -> RationalVector:
+        error, kept = self.error, []
+        certain = (_ZERO,) * len(self.entries) if sure is None else sure.entries
+        for value, sign, holds in zip(self.entries, condition.entries, certain, strict=True):
+            if condition.error and not holds > 0 and abs(sign) <= condition.error:
+                error += abs(value)
+            kept.append(value if holds > 0 or sign > 0 or (also_zero and not sign) else _ZERO)
+        return RationalVector(tuple(kept), error)
+
+    def among(self, tokens: Sequence[int]) -> RationalVector:
+        chosen = set(tokens)
+        kept = (value if token in chosen else _ZERO for token, value in enumerate(self.entries))
+        return RationalVector(tuple(kept), self.error)
 
     def product(self, other: RationalVector) -> RationalVector:
         values = tuple(map(Fraction.__mul__, self.entries, other.entries))

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple, Protocol, Self
 
+from specdist.exact.accept_test import AcceptTest
+
 
 class Share(NamedTuple):
     """Some tokens of a vector: the one with the largest entry, how many, and their sum."""
@@ -27,6 +29,10 @@ class ExactVector(Protocol):
     @property
     def error(self) -> Fraction:
         """Bound on ``sum_x |v(x) - v_real(x)|``."""
+
+    @property
+    def size(self) -> int:
+        """How many tokens the vocabulary has."""
 
     def __add__(self, other: Self) -> Self:
         """``v(x) + other(x)``."""
@@ -68,12 +74,24 @@ class ExactVector(Protocol):
     def largest(self, count: int) -> list[int]:
         """Token ids of the ``count`` entries largest in size, ties by rising id."""
 
-    def accepted_from(self, target: Self, tested: Self, zero_draft: str) -> Self:
-        """``drafted * min(1, target / tested)`` with self as ``drafted``.
+    def accepted_from(self, target: Self, tested: Self, test: AcceptTest) -> Self:
+        """``drafted * chance(target, tested)`` with self as ``drafted``; see `AcceptTest`.
 
-        Where ``tested(x) = 0 < drafted(x)``, ``zero_draft`` "accept" reads target/0 as infinite
-        for target > 0 (0/0 rejects) and "reject" as 0. Rounded when the quotient is not constant.
+        Rounded for float64 vectors when the quotient is not constant.
         """
+
+    def constant(self, value: Fraction) -> Self:
+        """``value`` for every token, without an error."""
+
+    def where(self, condition: Self, also_zero: bool = False, sure: Self | None = None) -> Self:
+        """``v(x)`` where ``condition(x) > 0`` (or ``>= 0``), else 0.
+
+        Where the condition's own error leaves its sign open, v(x) goes into the error of the
+        result, except where ``sure(x) > 0``: there the condition holds beyond doubt.
+        """
+
+    def among(self, tokens: Sequence[int]) -> Self:
+        """``v(x)`` for the listed tokens, else 0."""
 
     def product(self, other: Self) -> Self:
         """``v(x) * other(x)`` for every x."""

@@ -24,14 +24,17 @@ if TYPE_CHECKING:
 Name = TypeVar("Name", bound=Hashable)
 
 
-def vectors_of_laws(laws: Mapping[Name, Law]) -> dict[Name, ExactVector]:
-    """One exact vector per law, all over the same tokens. All laws must have the same size."""
+def vectors_of_laws(laws: Mapping[Name, Law], everywhere: bool = False) -> dict[Name, ExactVector]:
+    """One exact vector per law, all over the same tokens. All laws must have the same size.
+
+    ``everywhere``: over the whole vocabulary, even where no law has mass.
+    """
     if all(isinstance(law, RationalLaw) and not law.bound for law in laws.values()):
         return {name: RationalVector.of(rational(law)) for name, law in laws.items()}
     converted = {name: _as_float(law) for name, law in laws.items()}
     floats = {name: law for name, law in converted.items() if law is not None}
     if len(floats) == len(laws):
-        return _float_vectors(floats)
+        return _float_vectors(floats, everywhere)
     return {name: RationalVector.of(rational(law)) for name, law in laws.items()}
 
 
@@ -97,20 +100,21 @@ def _as_float(law: Law) -> FloatLaw | None:
     )
 
 
-def _float_vectors(laws: Mapping[Name, FloatLaw]) -> dict[Name, ExactVector]:
+def _float_vectors(laws: Mapping[Name, FloatLaw], everywhere: bool) -> dict[Name, ExactVector]:
     import numpy as np
 
-    from specdist.exact.float_atoms import FORESEEN_FROM, Mask, Space
+    from specdist.exact.float_atoms import Mask
+    from specdist.exact.float_space import FORESEEN_FROM, Space
     from specdist.exact.float_vector import FloatVector
 
     size = next(iter(laws.values())).size
     ids: NDArray[np.intp] | None = None
     supports = [law.ids for law in laws.values() if law.ids is not None]
-    if len(supports) == len(laws):
+    if len(supports) == len(laws) and not everywhere:
         ids = supports[0]
         for support in supports[1:]:
             ids = ids if support is ids else np.union1d(ids, support)
-    space = Space(size if ids is None else len(ids), ids)
+    space = Space(size if ids is None else len(ids), ids, vocabulary=size)
     atoms: dict[Hashable, Atom] = {}
     keys = {name: _identity(law) or id(law) for name, law in laws.items()}
     for name, law in laws.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Protocol
 
 from specdist.model.finding import Finding
@@ -26,7 +27,10 @@ class Vocab:
 class Position:
     """One drafted position. ``roles`` overrides single roles by a recipe text or a row.
 
-    ``draft_token`` is the id that was really drafted here, where the capture knows it.
+    ``draft_token`` is the id that was really drafted here, where the capture knows it. ``keep``
+    is the probability of each token to reach the test, where the capture knows it. ``given`` holds
+    rows for the rule `given`: "accept", an acceptance probability for every token, and "recovery",
+    the law of the recovered token. ``draft_map`` maps draft ids to target ids, -1 is unmapped.
     """
 
     index: int
@@ -34,6 +38,9 @@ class Position:
     draft: Row
     draft_token: int | None = None
     roles: Mapping[Role, str | Row] = field(default_factory=dict)
+    keep: tuple[Fraction, ...] | None = None
+    given: Mapping[str, tuple[Fraction, ...]] = field(default_factory=dict)
+    draft_map: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,7 @@ class Step:
     draft_tokens: tuple[int, ...] | None = None
     options: ProcessingOptions = NO_OPTIONS
     vocab: Vocab | None = None
+    draft_vocab: Vocab | None = None
     findings: tuple[Finding, ...] = ()
 
 

@@ -15,6 +15,7 @@ class ProcessingOptions:
     ``target`` maps a processor name (``"temperature"``, ``"top-p"``) to its value text and holds
     for both sides; ``draft`` holds what differs on the draft side only. ``recipe`` replaces
     ``target`` as a whole, ``draft_recipe`` the draft side's. ``roles`` maps a role to its recipe.
+    ``numerics`` and ``proposal`` hold the options of `model.numerics` and `model.proposal` by name.
     """
 
     target: Mapping[str, str] = field(default_factory=dict)
@@ -23,6 +24,8 @@ class ProcessingOptions:
     draft_recipe: str | None = None
     roles: Mapping[Role, str] = field(default_factory=dict)
     rule: str | None = None
+    numerics: Mapping[str, str] = field(default_factory=dict)
+    proposal: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_OPTIONS = ProcessingOptions()

@@ -38,8 +38,52 @@ class RoleUse:
 
 
 @dataclass(frozen=True, slots=True)
+class UsedTarget:
+    """The output against the target that the test used, where that is not the reference."""
+
+    verdict: Verdict
+    total_variation: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class LossyFigures:
+    """A rule that is lossy by design, against the best that is possible.
+
+    ``least_total_variation``: ``max(0, TV(target, draft) - rejected)``, the least that any rule
+    with this rejected mass can reach; ``excess`` is what the rule loses beyond it;
+    ``acceptance_if_targeted``: what token verification of this output law would accept.
+    """
+
+    least_total_variation: Figure
+    excess: Figure
+    acceptance_if_targeted: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The keep rule made lossless: test and residual use the law of what reaches the test."""
+
+    acceptance_rate: Figure
+    total_variation: Figure
+    options: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalFigures:
+    """Draft tokens that reach the test: their mass K, the share of them that is accepted, and the
+    token whose keep probability differs most from K in mass (None: the same for all)."""
+
+    reaching_mass: Figure
+    accepted_of_reaching: Figure | None
+    witness: int | None
+    witness_keep: Figure | None
+    correction: Correction | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PositionResult:
-    """One drafted position. ``index`` counts from 0 within the step."""
+    """One drafted position. ``index`` counts from 0 within the step. ``forbidden_mass`` is what the
+    output puts on tokens of reference 0."""
 
     index: int
     verdict: Verdict
@@ -52,6 +96,10 @@ class PositionResult:
     tokens: tuple[TokenLine, ...]
     roles: tuple[RoleUse, ...]
     symbolic_only: bool = False
+    forbidden_mass: Figure | None = None
+    used_target: UsedTarget | None = None
+    lossy: LossyFigures | None = None
+    proposal: ProposalFigures | None = None
 
 
 @dataclass(frozen=True, slots=True)

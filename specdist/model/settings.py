@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from specdist.model.options import ProcessingOptions
+from specdist.model.preset import Preset
 from specdist.model.row import Kind, NumberFormat, Stage
 
 
@@ -31,14 +32,15 @@ class ReadingSettings:
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
     """How rows are verified. ``overrides`` win over a capture's own options, which win over
-    ``defaults`` (config file, preset)."""
+    ``defaults`` (config file), which win over ``preset``."""
 
     overrides: ProcessingOptions = field(default_factory=ProcessingOptions)
     defaults: ProcessingOptions = field(default_factory=ProcessingOptions)
+    preset: Preset | None = None
+    draft_map: tuple[int, ...] | None = None
     normalise: bool = False
     history: tuple[int, ...] | None = None
     prompt_length: int | None = None
-    zero_draft: str = "error"
     symbolic: bool = False
     show: int = 10
     max_tv: Fraction | None = None

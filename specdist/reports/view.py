@@ -51,8 +51,10 @@ class View:
 
 
 def rule_title(name: str) -> str:
-    """``token`` as ``token verification``."""
-    return next((rule.title for rule in RULES if rule.name == name), name)
+    """``lenience:1/2`` as ``lenience 1/2: TITLE``, and ``token`` as ``token verification``."""
+    bare, _, parameters = name.partition(":")
+    title = next((rule.title for rule in RULES if rule.name == bare), bare)
+    return f"{title} ({parameters})" if parameters else title
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:

@@ -1,46 +1,35 @@
-"""The one list of acceptance rules: name, law, and whether the rule is meant to be lossless."""
+"""The one list of acceptance rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from difflib import get_close_matches
-
 from specdist.errors import SettingsError
+from specdist.model.recipe import RecipeStep
+from specdist.model.step_forms import nearest_names, read_step
 from specdist.rules import token_rule
-from specdist.rules.outcomes import Outcomes, RoleLaws
+from specdist.rules.rule import Rule
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One acceptance rule for one position. ``page`` is what `specdist explain NAME` prints."""
-
-    name: str
-    title: str
-    lossless: bool
-    outcomes: Callable[[RoleLaws], Outcomes]
-    page: str
-
-
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "token",
-        "token verification",
-        True,
-        token_rule.token_outcomes,
-        token_rule.__doc__ or "",
-    ),
-)
+RULES: tuple[Rule, ...] = (token_rule.TOKEN,)
 
 
 def rule_named(name: str) -> Rule:
-    """The rule of that name. Raises SettingsError with the nearest names."""
-    for rule in RULES:
-        if rule.name == name:
-            return rule
-    names = [rule.name for rule in RULES]
-    near = get_close_matches(name, names, n=3) or names
+    """The rule of that name or alias; underscores are read as hyphens. Raises SettingsError with
+    the nearest names."""
+    written = name.strip().replace("_", "-")
+    known = {alias: rule for rule in RULES for alias in (rule.name, *rule.aliases)}
+    if written in known:
+        return known[written]
     raise SettingsError(
-        f"rule={name} is unknown", expected="one of: " + ", ".join(names),
-        advice="nearest: " + ", ".join(near),
-    )  # fmt: skip
+        f"rule={name[:40]} is unknown",
+        expected="one of: " + ", ".join(rule.name for rule in RULES),
+        advice=nearest_names(written, known, lambda near: known[near].name),
+    )
+
+
+def read_rule(text: str) -> tuple[Rule, RecipeStep]:
+    """The rule that ``name[:value][:option=value...]`` writes, and its parameters.
+
+    Raises SettingsError that names the rule, the parameter and what was expected.
+    """
+    name, _, rest = text.partition(":")
+    rule = rule_named(name)
+    return rule, read_step(rule, rest)

@@ -20,47 +20,57 @@ from __future__ import annotations
 from fractions import Fraction
 
 from specdist.exact.vector import ExactVector
+from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
 from specdist.rules.outcomes import Outcomes, RoleLaws
+from specdist.rules.recovery import recovered_from, residual
+from specdist.rules.rule import Rule
 
 _ZERO = Fraction(0)
 
 
-def token_outcomes(laws: RoleLaws) -> Outcomes:
+def token_outcomes(laws: RoleLaws, use: RecipeStep) -> Outcomes:
     """Accepted and recovered mass of every token under token verification (module docstring)."""
-    accepted = _accepted(laws)
-    rejected = 1 - accepted.total()
-    nothing = accepted.scaled(_ZERO)
-    if not rejected:
-        return Outcomes(accepted, nothing, _ZERO)
+    accepted = laws.reaching(accepted_by_ratio(laws))
     if Role.RESIDUAL_DRAFT in laws.one_hot:
-        return _recovered_without_drafted(laws, accepted, rejected)
-    residual = (laws[Role.RESIDUAL_TARGET] - laws[Role.RESIDUAL_DRAFT]).positive_part()
-    mass = residual.total()
-    if not mass:
-        return Outcomes(accepted, nothing, rejected, unassigned=rejected)
-    # |norm(v) - norm(v')|_1 <= 2 |v - v'|_1 / |v|_1, and norms differ by at most 2.
-    error = rejected * min(2 * residual.error / mass, Fraction(2)) + accepted.error
-    return Outcomes(accepted, residual.scaled(rejected / mass).widened(error), rejected)
+        return recovered_without_drafted(laws, accepted)
+    if not laws.refused(accepted).total():
+        return Outcomes(accepted, accepted.scaled(_ZERO), _ZERO)
+    return recovered_from(laws, accepted, residual(laws))
 
 
-def _accepted(laws: RoleLaws) -> ExactVector:
-    drafted = laws[Role.DRAFTED_FROM]
-    if Role.ACCEPT_DRAFT in laws.one_hot:
-        return drafted.product(laws[Role.ACCEPT_TARGET])
-    return drafted.accepted_from(laws[Role.ACCEPT_TARGET], laws[Role.ACCEPT_DRAFT], laws.zero_draft)
+def accepted_by_ratio(laws: RoleLaws) -> ExactVector:
+    """``D(x) a(x)`` before any draft token is dropped."""
+    drafted, target = laws[Role.DRAFTED_FROM], laws[Role.ACCEPT_TARGET]
+    test = laws.numerics.accept_test()
+    if Role.ACCEPT_DRAFT not in laws.one_hot:
+        return drafted.accepted_from(target, laws[Role.ACCEPT_DRAFT], test)
+    if test.ideal and not laws.numerics.unnormalised:
+        return drafted.product(target)
+    return drafted.accepted_from(target, drafted.constant(Fraction(1)), test)
 
 
-def _recovered_without_drafted(
-    laws: RoleLaws, accepted: ExactVector, rejected: Fraction
-) -> Outcomes:
+def recovered_without_drafted(laws: RoleLaws, accepted: ExactVector) -> Outcomes:
     """Recovery from S without the drafted token: ``S(y) (K - k(y))`` with
     ``k(x) = D(x) (1 - a(x)) / (1 - S(x))`` and ``K = sum k``."""
     target, drafted = laws[Role.RESIDUAL_TARGET], laws[Role.DRAFTED_FROM]
-    if Role.ACCEPT_DRAFT in laws.one_hot and laws.same_target:
-        # 1 - a = 1 - S cancels: k = D, K = 1.
-        return Outcomes(accepted, target - drafted.product(target), rejected)
-    shares, unassigned = (drafted - accepted).over_complement(target)
+    refused = laws.refused(accepted)
+    rejected = refused.total()
+    if not rejected:
+        return Outcomes(accepted, accepted.scaled(_ZERO), _ZERO)
+    same = laws.same(Role.ACCEPT_TARGET, Role.RESIDUAL_TARGET)
+    cancels = Role.ACCEPT_DRAFT in laws.one_hot and same and laws.numerics.ideal
+    if cancels and laws.offered is None:
+        # 1 - a = 1 - S cancels: k is what was tested.
+        tested = laws.reaching(drafted)
+        recovered = target.scaled(tested.total(), tested.error) - tested.product(target)
+        return Outcomes(accepted, recovered, rejected)
+    if laws.numerics.unnormalised:
+        target = target.scaled(1 / target.total())
+    shares, unassigned = refused.over_complement(target)
     everything = shares.total()
     recovered = target.scaled(everything, shares.error) - shares.product(target)
     return Outcomes(accepted, recovered, rejected, unassigned)
+
+
+TOKEN = Rule("token", "token verification", "lossless", token_outcomes, __doc__ or "")

@@ -11,10 +11,13 @@ from functools import partial
 
 from specdist.errors import CaptureError, SettingsError
 from specdist.model.capture import Position, Step
+from specdist.model.numerics import read_numerics
 from specdist.model.options import NO_OPTIONS
+from specdist.model.proposal import read_proposal
 from specdist.model.settings import CheckSettings
 from specdist.processing import build_recipe, parse_recipe, resolve_recipes, role_recipe
-from specdist.rules.registry import rule_named
+from specdist.rules.keep_rules import read_keep
+from specdist.rules.registry import read_rule
 
 Trial = tuple[str, Callable[[], object]]
 """A place, and what raises SettingsError when the setting there is bad."""
@@ -45,7 +48,13 @@ def _trials(step: Step) -> Iterator[Trial]:
     for role, text in options.roles.items():
         yield f"{step.source}, roles.{role}", partial(role_recipe, role, text)
     if options.rule is not None:
-        yield f"{step.source}, settings.rule", partial(rule_named, options.rule)
+        yield f"{step.source}, settings.rule", partial(read_rule, options.rule)
+    if options.numerics:
+        yield f"{step.source}, settings", partial(read_numerics, options.numerics)
+    if "keep" in options.proposal:
+        yield f"{step.source}, settings.keep", partial(read_keep, options.proposal["keep"])
+    if options.proposal:
+        yield f"{step.source}, settings", partial(read_proposal, None, options.proposal)
     yield f"{step.source}, settings", partial(resolve_recipes, [options])
     for position in step.positions:
         yield from _position_trials(position)

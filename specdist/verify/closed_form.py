@@ -16,6 +16,7 @@ from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.verify.position import Checked, drafts_outside_test
 from specdist.verify.position_laws import PositionLaws
+from specdist.verify.setup import Setup
 
 if TYPE_CHECKING:
     from specdist.exact.symbolic import RoleFilling, SymbolicCheck, SymbolicToken, SymbolicValue
@@ -33,6 +34,13 @@ def with_closed_forms(checked: Checked, found: PositionLaws, settings: CheckSett
     size = checked.result.vocab_size
     undecided = checked.result.verdict is Verdict.UNDECIDED and size <= _DECIDED_UP_TO
     if checked.comparison.unassigned or not (settings.symbolic or undecided):
+        return checked
+    if not _plain(checked.setup):
+        if settings.symbolic:
+            raise SettingsError(
+                "symbolic knows the token rule in real arithmetic only",
+                expected="--rule token without options of the numeric model and without --keep",
+            )
         return checked
     if drafts_outside_test(checked.laws):  # closed forms know no reading of target/0
         return checked
@@ -54,7 +62,11 @@ def with_closed_forms(checked: Checked, found: PositionLaws, settings: CheckSett
             raise
         return checked
     result = _with_verdict(checked.result, decided)
-    return checked._replace(result=_with_texts(result, decided) if settings.symbolic else result)
+    return replace(checked, result=_with_texts(result, decided) if settings.symbolic else result)
+
+
+def _plain(setup: Setup) -> bool:
+    return setup.use.text == "token" and setup.numerics.ideal and setup.proposal is None
 
 
 def _fillings(found: PositionLaws) -> dict[str, RoleFilling] | None:

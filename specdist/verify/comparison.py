@@ -22,7 +22,8 @@ class Comparison:
 
     ``total_variation`` is exact for the laws as represented and ``bound`` its rounding bound.
     Where rejected mass has no token (``unassigned``), ``total_variation`` is the least that any
-    choice of tokens for it can reach: ``sum [accepted + recovered - reference]_+``.
+    choice of tokens for it can reach: ``sum [accepted + recovered - reference]_+``; where it is
+    known that no token follows, that is an outcome of its own.
     """
 
     output: ExactVector
@@ -45,6 +46,10 @@ def compare(outcomes: Outcomes, reference: ExactVector, proven_by_roles: bool) -
     difference = output - reference
     unassigned = outcomes.unassigned if abs(outcomes.unassigned) > output.error else _ZERO
     excess = difference.positive_part().total()
+    if unassigned and outcomes.raises:
+        variation, bound = excess + unassigned, difference.error
+        verdict = Verdict.DIFFERENT if variation > bound else Verdict.UNDECIDED
+        return Comparison(output, difference, variation, bound, unassigned, verdict)
     if unassigned:
         variation = excess
         bound = difference.error

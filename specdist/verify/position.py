@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
 
 from specdist.errors import RowError
 from specdist.exact.rational_vector import RationalVector
 from specdist.exact.vector import ExactVector
-from specdist.exact.vectors import rational, same_law, vectors_of_laws
+from specdist.exact.vectors import same_law, vectors_of_laws
 from specdist.model.capture import Vocab
 from specdist.model.figure import Figure
 from specdist.model.report import BonusResult, PositionResult
@@ -17,19 +16,22 @@ from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.rules.outcomes import Outcomes, RoleLaws
-from specdist.rules.registry import Rule
 from specdist.verify.comparison import Comparison, compare, compare_laws, probability
 from specdist.verify.position_laws import PositionLaws
+from specdist.verify.setup import Setup, is_linear
+from specdist.verify.statements import forbidden_mass, lossy_figures, proposal_figures, used_target
 from specdist.verify.token_lines import bonus_tokens, listed_tokens, token_lines
 
 _RECHECKED_UP_TO = 4_096
 _QUOTIENTS_UP_TO = 64
 
 
-class Checked(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Checked:
     """A finished position with what its findings are made from."""
 
     result: PositionResult
+    setup: Setup
     laws: RoleLaws
     outcomes: Outcomes
     comparison: Comparison
@@ -44,41 +46,47 @@ class DesynchronisedError(Exception):
 def check_position(
     index: int,
     found: PositionLaws,
-    rule: Rule,
+    setup: Setup,
     settings: CheckSettings,
     vocab: Vocab | None,
     place: str,
 ) -> Checked:
-    """Enumerates one position under ``rule`` and compares its output law with the reference."""
-    laws = _role_laws(found, vectors_of_laws(found.laws), settings.zero_draft)
+    """Enumerates one position and compares its output law with the reference."""
+    laws = setup.role_laws()
     other_reading = None
-    if laws.zero_draft == "error" and drafts_outside_test(laws):
+    proven = setup.lossless_by_roles
+    if setup.numerics.zero_draft == "error" and drafts_outside_test(laws):
         if found.drafted_or_tested_by_row:
             _refuse_drafted_outside(laws, place)
-        laws = replace(laws, zero_draft="accept")
-        rejecting = rule.outcomes(replace(laws, zero_draft="reject"))
-        other_reading = compare(rejecting, laws[Role.REFERENCE], found.as_a_correct_engine)
-    outcomes = rule.outcomes(laws)
-    comparison = compare(outcomes, laws[Role.REFERENCE], found.as_a_correct_engine)
+        rejecting = setup.role_laws(zero_draft="reject")
+        other_reading = compare(setup.outcomes(rejecting), rejecting[Role.REFERENCE], proven)
+        laws = setup.role_laws(zero_draft="accept")
+    outcomes = setup.outcomes(laws)
+    comparison = compare(outcomes, laws[Role.REFERENCE], proven)
     if comparison.verdict is Verdict.DIFFERENT:
-        _recheck(found, rule, laws.zero_draft, comparison)
+        _recheck(setup, laws.numerics.zero_draft, comparison)
     size = next(iter(found.laws.values())).size
     tokens = listed_tokens(comparison, laws[Role.REFERENCE], size, settings.show)
     accepted = outcomes.accepted
     variation_bound = min(comparison.bound, Fraction(1))
+    different = comparison.verdict is not Verdict.EQUAL
     result = PositionResult(
         index=index,
         verdict=_agreed(_judged(comparison, settings), other_reading, settings),
         vocab_size=size,
         acceptance_rate=probability(accepted.total(), accepted.error),
-        reference_acceptance_rate=_honest_acceptance(laws, accepted),
+        reference_acceptance_rate=_honest_acceptance(setup, laws, accepted),
         rejected_mass=probability(outcomes.rejected, accepted.error),
         recovered_mass=probability(outcomes.recovered.total(), outcomes.recovered.error),
         total_variation=probability(comparison.total_variation, variation_bound),
         tokens=token_lines(tokens, laws, outcomes, comparison, vocab),
         roles=found.uses,
+        forbidden_mass=forbidden_mass(comparison, laws) if different else None,
+        used_target=used_target(setup, laws, outcomes) if different else None,
+        lossy=lossy_figures(setup, laws, outcomes, comparison),
+        proposal=proposal_figures(setup, laws, outcomes),
     )
-    return Checked(result, laws, outcomes, comparison, other_reading)
+    return Checked(result, setup, laws, outcomes, comparison, other_reading)
 
 
 def check_bonus(found: PositionLaws, settings: CheckSettings, vocab: Vocab | None) -> BonusResult:
@@ -98,13 +106,9 @@ def check_bonus(found: PositionLaws, settings: CheckSettings, vocab: Vocab | Non
     )
 
 
-def _role_laws(found: PositionLaws, vectors: dict[Role, ExactVector], zero_draft: str) -> RoleLaws:
-    return RoleLaws(vectors, found.one_hot, found.same_target, zero_draft)
-
-
 def drafts_outside_test(laws: RoleLaws) -> bool:
-    """Whether a token is drafted although its tested probability is 0."""
-    if Role.ACCEPT_DRAFT in laws.one_hot:
+    """Whether a token is drafted although its tested probability is 0, and that matters."""
+    if Role.ACCEPT_DRAFT in laws.one_hot or laws.numerics.ratio_epsilon:
         return False
     return bool(laws[Role.DRAFTED_FROM].drafted_outside(laws[Role.ACCEPT_DRAFT]))
 
@@ -141,11 +145,20 @@ def _agreed(verdict: Verdict, other: Comparison | None, settings: CheckSettings)
     return verdict if _judged(other, settings) is verdict else Verdict.UNDECIDED
 
 
-def _honest_acceptance(laws: RoleLaws, accepted: ExactVector) -> Figure:
-    """Acceptance with every role repaired: the reference throughout, tested as drafted."""
+def _honest_acceptance(setup: Setup, laws: RoleLaws, accepted: ExactVector) -> Figure:
+    """Acceptance of token verification with every role repaired: the reference throughout,
+    tested as drafted."""
     reference, drafted = laws[Role.REFERENCE], laws[Role.DRAFTED_FROM]
-    one_hot = Role.ACCEPT_DRAFT in laws.one_hot
-    if laws[Role.ACCEPT_TARGET] is reference and (one_hot or laws[Role.ACCEPT_DRAFT] is drafted):
+    one_hot = Role.ACCEPT_DRAFT in laws.one_hot or setup.rule.name == "one-hot"
+    if (
+        setup.rule.name == "token"
+        and setup.numerics.ideal
+        and setup.proposal is None
+        and (
+            laws[Role.ACCEPT_TARGET] is reference
+            and (one_hot or laws[Role.ACCEPT_DRAFT] is drafted)
+        )
+    ):
         honest = accepted
     elif one_hot:
         honest = drafted.product(reference)
@@ -154,28 +167,17 @@ def _honest_acceptance(laws: RoleLaws, accepted: ExactVector) -> Figure:
     return probability(honest.total(), honest.error)
 
 
-def _recheck(found: PositionLaws, rule: Rule, zero_draft: str, comparison: Comparison) -> None:
+def _recheck(setup: Setup, zero_draft: str, comparison: Comparison) -> None:
     """Before an accusation: the same position as fractions must show the same total variation."""
-    small = max(law.support for law in found.laws.values())
+    small = max(law.support for law in setup.laws.values())
     if small > _RECHECKED_UP_TO or isinstance(comparison.output, RationalVector):
         return
-    twins: dict[Role, ExactVector] = {
-        role: RationalVector.of(rational(law)) for role, law in found.laws.items()
-    }
-    laws = _role_laws(found, twins, zero_draft)
-    if small > _QUOTIENTS_UP_TO and not _linear(laws):
+    if small > _QUOTIENTS_UP_TO and not is_linear(setup):
         return
-    outcomes = rule.outcomes(laws)
-    twin = compare(outcomes, laws[Role.REFERENCE], proven_by_roles=False)
+    laws = setup.role_laws(fractions=True, zero_draft=zero_draft)
+    twin = compare(setup.outcomes(laws), laws[Role.REFERENCE], proven_by_roles=False)
     if abs(twin.total_variation - comparison.total_variation) > comparison.bound:
         raise DesynchronisedError(
             f"float64 vectors give total variation {float(comparison.total_variation)!r}, "
             f"fractions give {float(twin.total_variation)!r}"
         )
-
-
-def _linear(laws: RoleLaws) -> bool:
-    """Whether the rule forms no quotient of two different laws, whose fractions explode."""
-    return len(laws.one_hot) == 2 or (
-        not laws.one_hot and laws[Role.DRAFTED_FROM] == laws[Role.ACCEPT_DRAFT]
-    )

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from specdist.errors import SpecdistError
+from specdist.errors import RowError, SpecdistError
 from specdist.exact.law import Law
-from specdist.exact.vectors import same_law
 from specdist.model.recipe import Recipe
 from specdist.model.report import RoleUse
 from specdist.model.role import DRAFT_ROLES, ONE_HOT_ROLES, TARGET_ROLES, Role
@@ -61,28 +60,6 @@ class PositionLaws:
         roles = (Role.DRAFTED_FROM.value, Role.ACCEPT_DRAFT.value)
         return any(use.recipe == "row" for use in self.uses if use.role in roles)
 
-    @property
-    def same_target(self) -> bool:
-        return same_law(self.laws[Role.ACCEPT_TARGET], self.laws[Role.RESIDUAL_TARGET])
-
-    @property
-    def as_a_correct_engine(self) -> bool:
-        """The right column of the role table, which is sufficient for a lossless token rule. So is
-        a target with one possible token, whatever the draft roles: nothing else can come out."""
-        reference = self.laws[Role.REFERENCE]
-        if not same_law(reference, self.laws[Role.ACCEPT_TARGET]):
-            return False
-        if not same_law(reference, self.laws[Role.RESIDUAL_TARGET]):
-            return False
-        if reference.support == 1:
-            return True
-        if self.one_hot:
-            return len(self.one_hot) == len(ONE_HOT_ROLES)
-        tested = self.laws[Role.ACCEPT_DRAFT]
-        return same_law(self.laws[Role.DRAFTED_FROM], tested) and same_law(
-            self.laws[Role.RESIDUAL_DRAFT], tested
-        )
-
 
 class RowShelf:
     """Processed rows of one position, so that roles with one recipe share one law."""
@@ -110,17 +87,19 @@ def position_laws(
     recipes: Mapping[Role, Recipe],
     rows: Mapping[Role, Row],
     context: RowContext,
+    fresh: bool = False,
 ) -> PositionLaws:
     """Laws of the roles of one position. ``rows`` holds the roles that a capture fills with a row
     of their own, taken as it is. ``draft`` is None for a bonus row, which has only the reference
-    and `bonus_from`."""
+    and `bonus_from`; with ``fresh`` a drafted position has `bonus_from` as well, for tokens that
+    are sampled from the target in place of dropped ones."""
     shelf = RowShelf(context)
     laws: dict[Role, Law] = {}
     one_hot: set[Role] = set()
     uses: list[RoleUse] = []
     noted: dict[Noted, None] = {}
     close: dict[CloseCut, None] = {}
-    for role, side, row in _filled_roles(target, draft):
+    for role, side, row in _filled_roles(target, draft, fresh):
         own = rows.get(role)
         recipe = recipes[role] if own is None else Recipe()
         if recipe.one_hot:
@@ -136,7 +115,23 @@ def position_laws(
                 close[CloseCut(side, recipe, remark.step, remark.leeway, remark.message)] = None
             else:
                 noted[Noted(side, remark)] = None
+    _refuse_other_sizes(laws, target, draft)
     return PositionLaws(laws, frozenset(one_hot), tuple(uses), tuple(noted), tuple(close))
+
+
+def _refuse_other_sizes(laws: Mapping[Role, Law], target: Row, draft: Row | None) -> None:
+    """Target and draft rows must end up over one vocabulary."""
+    size = laws[Role.REFERENCE].size
+    for role, law in laws.items():
+        if law.size != size:
+            row = target if draft is None or role in TARGET_ROLES else draft
+            raise RowError(
+                f"{role.value} has {law.size} tokens, the reference has {size}",
+                place=row.place,
+                expected="rows over one vocabulary",
+                advice="a draft vocabulary of its own needs its map to target ids: --draft-map; "
+                f"padding is cut or added by the step vocab-size:{size}",
+            )
 
 
 def role_fillings(
@@ -156,8 +151,10 @@ def role_fillings(
     return chosen, rows
 
 
-def _filled_roles(target: Row, draft: Row | None) -> list[tuple[Role, str, Row]]:
+def _filled_roles(target: Row, draft: Row | None, fresh: bool) -> list[tuple[Role, str, Row]]:
     if draft is None:
         return [(role, "target", target) for role in (Role.REFERENCE, Role.BONUS_FROM)]
-    filled = [(role, "target", target) for role in TARGET_ROLES if role is not Role.BONUS_FROM]
+    filled = [
+        (role, "target", target) for role in TARGET_ROLES if fresh or role is not Role.BONUS_FROM
+    ]
     return filled + [(role, "draft", draft) for role in DRAFT_ROLES]

@@ -38,8 +38,6 @@ def what_if_line(
             parts.append(_option("role", f"{role}={recipe}"))
     if settings.normalise:
         parts.append("--normalise")
-    if settings.zero_draft != "error":
-        parts.append(_option("zero-draft", settings.zero_draft))
     return " ".join(parts) if _context_free(used.values()) else None
 
 

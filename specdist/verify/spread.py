@@ -17,7 +17,8 @@ from specdist.model.report import StepResult
 from specdist.model.row import FloatValues, Row
 from specdist.model.settings import CheckSettings
 from specdist.verify.capture_fault import capture_fault
-from specdist.verify.step import Recipes, verify_step
+from specdist.verify.plan import Plans
+from specdist.verify.step import verify_step
 from specdist.verify.worker_pool import interrupts_held, worker_pool
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def verify_all(
     process; else in ``executor`` (default: a process pool of that many workers). Raises
     SpecdistError for bad rows and settings, and for a worker that was killed."""
     remaining = iter(steps)
-    known = Recipes(settings)
+    known = Plans(settings)
     if workers <= 1 and executor is None:
         yield from (_verified(step, settings, known) for step in remaining)
         return
@@ -66,11 +67,11 @@ def verify_all(
 
 def verify_batch(steps: tuple[Step, ...], settings: CheckSettings) -> list[StepResult]:
     """What one task of the executor does."""
-    known = Recipes(settings)
+    known = Plans(settings)
     return [_verified(step, settings, known) for step in steps]
 
 
-def _verified(step: Step, settings: CheckSettings, known: Recipes) -> StepResult:
+def _verified(step: Step, settings: CheckSettings, known: Plans) -> StepResult:
     try:
         return verify_step(step, settings, known)
     except SettingsError as error:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from specdist.errors import RowError, SettingsError
+from specdist.errors import SettingsError
 from specdist.model.capture import Position, Step
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
-from specdist.model.options import ProcessingOptions
 from specdist.model.recipe import Recipe
 from specdist.model.report import BonusResult, PositionResult, StepResult
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
-from specdist.processing import RowContext, StepRecipes, TokenHistory, resolve_recipes
-from specdist.rules.registry import Rule, rule_named
+from specdist.processing import RowContext, TokenHistory
 from specdist.verify import mismatch
 from specdist.verify.close_cuts import settled
 from specdist.verify.closed_form import with_closed_forms
+from specdist.verify.plan import Plan, Plans
 from specdist.verify.position import Checked, check_bonus, check_position
 from specdist.verify.position_laws import PositionLaws, position_laws, role_fillings
+from specdist.verify.setup import Setup
 
 _WORST_FIRST = (
     Verdict.DIFFERENT,
@@ -31,37 +31,23 @@ _WORST_FIRST = (
 )
 
 
-class Recipes:
-    """The recipes of steps; steps that share their options share them too."""
-
-    def __init__(self, settings: CheckSettings) -> None:
-        self._settings = settings
-        self._last: tuple[ProcessingOptions, StepRecipes] | None = None
-
-    def of(self, step: Step) -> StepRecipes:
-        if self._last is None or self._last[0] is not step.options:
-            layers = (self._settings.defaults, step.options, self._settings.overrides)
-            self._last = (step.options, resolve_recipes(layers))
-        return self._last[1]
-
-
-def verify_step(step: Step, settings: CheckSettings, known: Recipes | None = None) -> StepResult:
+def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None) -> StepResult:
     """Every position of a step and its bonus row, as one result.
 
-    ``known`` carries recipes over from step to step. Raises SpecdistError for rows that hold no
+    ``known`` carries plans over from step to step. Raises SpecdistError for rows that hold no
     distribution and for settings that do not fit.
     """
-    recipes = (known or Recipes(settings)).of(step)
-    rule = rule_named(recipes.rule)
+    plan = (known or Plans(settings)).of(step)
+    recipes = plan.recipes
     results: list[PositionResult] = []
     findings: list[Finding] = list(step.findings)
     for position in step.positions:
-        result, more = _position(step, position, recipes, rule, settings)
+        result, more = _position(step, position, plan, settings)
         results.append(result)
         findings += more
     bonus = None
     if step.bonus is not None:
-        bonus, more = _bonus(step, recipes, settings)
+        bonus, more = _bonus(step, plan, settings)
         findings += more
     elif recipes.recipes[Role.BONUS_FROM] != recipes.target:
         raise SettingsError(
@@ -74,7 +60,7 @@ def verify_step(step: Step, settings: CheckSettings, known: Recipes | None = Non
     return StepResult(
         id=step.id,
         source=step.source,
-        rule=rule.name,
+        rule=plan.use.text,
         verdict=worst(verdicts),
         positions=tuple(results),
         mean_acceptance_length=_mean_acceptance_length(results, step),
@@ -92,24 +78,24 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _position(
-    step: Step, position: Position, recipes: StepRecipes, rule: Rule, settings: CheckSettings
+    step: Step, position: Position, plan: Plan, settings: CheckSettings
 ) -> tuple[PositionResult, list[Finding]]:
-    if position.target.size != position.draft.size:
-        raise RowError(
-            f"target row has {position.target.size} tokens, draft row {position.draft.size}",
-            place=position.draft.place,
-            expected="rows over one vocabulary",
-        )
-    context = _context(step, position.index, settings)
+    context = _context(step, position, position.index, plan, settings)
     fixed = settings.overrides.roles
-    by_role, rows = role_fillings(position.roles, recipes.recipes, fixed)
+    by_role, rows = role_fillings(position.roles, plan.recipes.recipes, fixed)
+    proposal = plan.proposal_of(position)
 
     def laws_with(chosen: Mapping[Role, Recipe]) -> PositionLaws:
-        return position_laws(position.target, position.draft, chosen, rows, context)
+        bonus = proposal is not None
+        return position_laws(position.target, position.draft, chosen, rows, context, bonus)
 
     def checked_with(found: PositionLaws) -> Checked:
+        setup = Setup(
+            found.laws, found.one_hot, plan.rule, plan.use, plan.numerics, proposal,
+            position.keep, position.given,
+        )  # fmt: skip
         place = position.draft.place
-        checked = check_position(position.index, found, rule, settings, step.vocab, place)
+        checked = check_position(position.index, found, setup, settings, step.vocab, place)
         return with_closed_forms(checked, found, settings)
 
     def verify(moved: Mapping[Role, Recipe]) -> tuple[PositionLaws, Verdict]:
@@ -117,15 +103,20 @@ def _position(
         return again, checked_with(again).result.verdict
 
     found = laws_with(by_role)
-    checked = checked_with(found)
+    try:
+        checked = checked_with(found)
+    except SettingsError as error:
+        raise error.at(position.target.place) from None
     verdict = settled(found, checked.result.verdict, by_role, verify)
     if verdict is not checked.result.verdict:
-        checked = checked._replace(result=replace(checked.result, verdict=verdict))
+        checked = replace(checked, result=replace(checked.result, verdict=verdict))
     notes = mismatch.remarks(found, position.index)
     return checked.result, notes + _findings(step, position, checked, found, settings)
 
 
-def _context(step: Step, index: int, settings: CheckSettings) -> RowContext:
+def _context(
+    step: Step, position: Position | None, index: int, plan: Plan, settings: CheckSettings
+) -> RowContext:
     drafted = step.draft_tokens or ()
     earlier = drafted[:index] if len(drafted) >= index else None
     history = None
@@ -137,17 +128,20 @@ def _context(step: Step, index: int, settings: CheckSettings) -> RowContext:
         history=history,
         normalise=settings.normalise,
         drafted_token=drafted[index] if index < len(drafted) else None,
+        target_size=None if position is None else position.target.size,
+        draft_map=None if position is None else position.draft_map or settings.draft_map,
+        texts=None if step.vocab is None else step.vocab.texts,
+        draft_texts=None if step.draft_vocab is None else step.draft_vocab.texts,
+        unnormalised=plan.numerics.unnormalised,
     )
 
 
-def _bonus(
-    step: Step, recipes: StepRecipes, settings: CheckSettings
-) -> tuple[BonusResult, list[Finding]]:
+def _bonus(step: Step, plan: Plan, settings: CheckSettings) -> tuple[BonusResult, list[Finding]]:
     if step.bonus is None:
         raise ValueError("the step has no bonus row")
-    context = _context(step, len(step.positions), settings)
+    context = _context(step, None, len(step.positions), plan, settings)
     own = {} if step.bonus_from is None else {Role.BONUS_FROM: step.bonus_from}
-    by_role, rows = role_fillings(own, recipes.recipes, settings.overrides.roles)
+    by_role, rows = role_fillings(own, plan.recipes.recipes, settings.overrides.roles)
     found = position_laws(step.bonus, None, by_role, rows, context)
     bonus = check_bonus(found, settings, step.vocab)
     if found.close_cuts and not found.one_law_a_side:

@@ -1,0 +1,128 @@
+"""Acceptance over float64 arrays: the one place where two laws are divided token by token."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specdist.exact.accept_test import AcceptTest, UniformGrid
+from specdist.exact.float_atoms import Atom
+from specdist.exact.float_entries import agree_where
+from specdist.exact.float_terms import divide_rounded
+from specdist.exact.rational_vector import quotient_error
+
+if TYPE_CHECKING:
+    from specdist.exact.float_vector import FloatVector
+
+_ZERO = Fraction(0)
+_UNIT = Fraction(1, 2**53)
+_TINY = Fraction(1, 2**1000)
+_DEEP = 2.0**-960
+"""Rounded weights below this may be stored with a large relative error."""
+_CLOSE = 2.0**-49
+"""Relative error of a ratio and of its multiple of the grid, with room to spare."""
+
+
+def accepted(
+    drafted: FloatVector, target: FloatVector, tested: FloatVector, test: AcceptTest
+) -> FloatVector:
+    """``drafted * chance(target, tested)``: exact where the chance is 1 or a constant multiple of
+    the target, else rounded with the rounding in its error."""
+    if test.ideal and drafted.terms == tested.terms:
+        return drafted.minimum(target)
+    drafted, target, tested = whole(drafted), whole(target), whole(tested)
+    if test.ideal:
+        return _accepted_by_ratio(drafted, target, tested, test)
+    return _accepted_by_chance(drafted, target, tested, test)
+
+
+def whole(vector: FloatVector) -> FloatVector:
+    """The vector as one array: itself if it is one law, else rounded to float64."""
+    if len(vector.terms) == 1 and not next(iter(vector.terms))[1]:
+        return vector
+    error = vector.error + (len(vector.terms) + 2) * 2 * _UNIT * vector.size_bound() + _TINY
+    return vector.of({(Atom.of(vector.approximate()), frozenset()): Fraction(1)}, error)
+
+
+def _accepted_by_ratio(
+    drafted: FloatVector, target: FloatVector, tested: FloatVector, test: AcceptTest
+) -> FloatVector:
+    drafted_atom, drafted_scale = drafted.single()
+    tested_atom, tested_scale = tested.single()
+    target_atom, target_scale = target.single()
+    possible = drafted_atom.values > 0
+    below = (target - tested).signs().negative
+    relative = quotient_error(drafted.error, target.error, tested.error)
+    if agree_where(possible, drafted_atom, tested_atom):
+        part = target.restricted(possible & below).scaled(drafted_scale / tested_scale)
+        terms = (drafted.restricted(possible & ~below) + part).terms
+        return drafted.of(terms, relative + _tail(drafted, possible, target, tested))
+    defined = tested_atom.values > 0
+    if test.zero_draft == "accept":
+        defined = defined | (target_atom.values > 0)
+    elif test.zero_draft == "accept-all":
+        defined = np.ones_like(defined)
+    quotient = divide_rounded(drafted_atom.values, target_atom.values, tested_atom.values, below)
+    scale = drafted_scale * target_scale / tested_scale
+    partial = drafted.of({(Atom.of(quotient), frozenset()): scale}, _ZERO)
+    terms = (drafted.restricted(defined & ~below) + partial).terms
+    error = relative + 4 * _UNIT * partial.total() + _TINY
+    return drafted.of(terms, error + _tail(drafted, possible, target, tested))
+
+
+def _tail(
+    drafted: FloatVector,
+    possible: NDArray[np.bool_],
+    target: FloatVector,
+    tested: FloatVector,
+) -> Fraction:
+    """Drafted mass where target/tested may be anything, because weights underflowed there."""
+    if not (target.error or tested.error):
+        return _ZERO
+    values = tested.single()[0].values
+    deep = possible & (values > 0) & (values < _DEEP)
+    return drafted.restricted(deep).total() if deep.any() else _ZERO
+
+
+def _accepted_by_chance(
+    drafted: FloatVector, target: FloatVector, tested: FloatVector, test: AcceptTest
+) -> FloatVector:
+    """Grids and epsilons: chances in float64. A ratio that is too close to a point of the grid to
+    tell its side makes the chance uncertain by 1/N."""
+    mass, goal, divisor = drafted.approximate(), target.approximate(), tested.approximate()
+    divisor = divisor + float(test.epsilon)
+    zero = divisor == 0
+    ratio = np.divide(goal, divisor, out=np.zeros_like(goal), where=~zero)
+    relative = quotient_error(_ZERO, target.error, tested.error)
+    unsure = np.zeros(len(mass), dtype=np.bool_)
+    if test.grid is None:
+        chance = np.minimum(ratio, 1.0)
+    else:
+        capped = np.minimum(ratio, 1.0) if test.capped else ratio
+        slack = _CLOSE + float(relative)
+        chance, unsure = _on_grid(test.grid, capped, test.inclusive, slack)
+    if test.zero_draft == "reject":
+        chance[zero] = 0.0
+    else:
+        chance[zero] = 1.0 if test.zero_draft == "accept-all" else np.sign(goal[zero])
+    product = drafted.of({(Atom.of(mass * chance), frozenset()): Fraction(1)}, _ZERO)
+    error = drafted.error + relative + 32 * _UNIT + _TINY
+    if test.grid is not None and unsure.any():
+        error += drafted.restricted(unsure).total() / test.grid.points
+    return product.widened(error + _tail(drafted, mass > 0, target, tested))
+
+
+def _on_grid(
+    grid: UniformGrid, ratio: NDArray[np.float64], inclusive: bool, slack: float
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """`UniformGrid.share` entry by entry, and where its count is uncertain by one."""
+    edge = np.minimum(ratio, 2.0) * float(grid.points)
+    top = np.floor(edge) if inclusive else np.ceil(edge) - 1.0
+    size = float(grid.last - grid.first + 1)
+    count = np.clip(np.minimum(top, float(grid.last)) - grid.first + 1.0, 0.0, size)
+    unsure = np.abs(edge - np.rint(edge)) <= edge * slack
+    unsure &= (edge > 0) & (ratio < 1.0 + slack)
+    return count / size, unsure

@@ -1,0 +1,76 @@
+"""What holds for a step before its rows are met: recipes, rule, numerics, keep rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from specdist.errors import SettingsError
+from specdist.model.capture import Position, Step
+from specdist.model.numerics import Numerics, read_numerics
+from specdist.model.options import ProcessingOptions
+from specdist.model.proposal import Proposal, read_proposal
+from specdist.model.recipe import RecipeStep
+from specdist.model.settings import CheckSettings
+from specdist.processing import StepRecipes, resolve_recipes
+from specdist.rules.keep_rules import read_keep
+from specdist.rules.registry import read_rule
+from specdist.rules.rule import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Settings of a step, resolved. ``proposal`` is None where every draft token is tested."""
+
+    recipes: StepRecipes
+    rule: Rule
+    use: RecipeStep
+    numerics: Numerics
+    proposal: Proposal | None
+    keep_options: Mapping[str, str]
+
+    def proposal_of(self, position: Position) -> Proposal | None:
+        """The proposal of one position, which may bring keep probabilities of its own."""
+        if position.keep is None:
+            if self.proposal is None and self.keep_options:
+                raise SettingsError(
+                    f"{' and '.join(sorted(self.keep_options))} without a keep rule",
+                    expected="--keep RULE, or keep probabilities in the capture",
+                )
+            return self.proposal
+        if self.proposal is not None and self.proposal.keep is not None:
+            raise SettingsError(
+                "keep is given twice: as an option, and by token in the capture",
+                place=position.draft.place,
+                expected="one of them",
+            )
+        return read_proposal(None, self.keep_options)
+
+
+class Plans:
+    """The plans of steps; steps that share their options share them too."""
+
+    def __init__(self, settings: CheckSettings) -> None:
+        self._settings = settings
+        self._last: tuple[ProcessingOptions, Plan] | None = None
+
+    def of(self, step: Step) -> Plan:
+        """The plan of a step. Raises SettingsError for settings that cannot be used."""
+        if self._last is None or self._last[0] is not step.options:
+            self._last = (step.options, self._plan(step.options))
+        return self._last[1]
+
+    def _plan(self, own: ProcessingOptions) -> Plan:
+        layers = (self._settings.defaults, own, self._settings.overrides)
+        recipes = resolve_recipes(layers, self._settings.preset)
+        rule, use = read_rule(recipes.rule)
+        preset = self._settings.preset
+        numerics = _merged([preset.numerics if preset else {}, *(x.numerics for x in layers)])
+        keeps = _merged([layer.proposal for layer in layers])
+        keep = keeps.pop("keep", None)
+        proposal = None if keep is None else read_proposal(read_keep(keep), keeps)
+        return Plan(recipes, rule, use, read_numerics(numerics), proposal, keeps)
+
+
+def _merged(layers: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    return {name: text for layer in layers for name, text in layer.items()}
