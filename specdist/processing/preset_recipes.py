@@ -44,13 +44,13 @@ def read_place(entry: str) -> Place:
     readers = {option.name: option.read for option in processor.options}
     conventions: dict[str, str] = {}
     for part in rest.split(":") if rest else []:
-        key, _, value = part.partition("=")
-        if key.strip() not in readers and not conventions:
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if key not in readers and not conventions and not (equals and key[:1].isalpha()):
             return Place(processor.name, read_step(processor, rest), {})
-        if key.strip() not in readers or key.strip() in conventions:
+        if key not in readers or key in conventions:
             raise unknown_option(processor, part)
-        readers[key.strip()](f"{processor.name}:{key.strip()}", value)
-        conventions[key.strip()] = value.strip()
+        readers[key](f"{processor.name}:{key}", value)
+        conventions[key] = value
     return Place(processor.name, None, conventions)
 
 

@@ -49,7 +49,7 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
     if step.bonus is not None:
         bonus, more = _bonus(step, plan, settings)
         findings += more
-    elif recipes.recipes[Role.BONUS_FROM] != recipes.target:
+    elif Role.BONUS_FROM in recipes.given and recipes.recipes[Role.BONUS_FROM] != recipes.target:
         raise SettingsError(
             "role bonus_from is given, and the step has no bonus row to try it on",
             place=step.source,
