@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from specdist.cli.options import Option
-from specdist.errors import SettingsError, SpecdistError
+from specdist.errors import SpecdistError
 
-_VARIABLES = (("format", "SPECDIST_FORMAT"), ("color", "SPECDIST_COLOR"))
-_ENGINE = "SPECDIST_ENGINE"
+_VARIABLES = (
+    ("engine", "SPECDIST_ENGINE"),
+    ("format", "SPECDIST_FORMAT"),
+    ("color", "SPECDIST_COLOR"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +65,7 @@ class placed:  # noqa: N801 - reads as a word: with placed("specdist.toml")
 
 
 def environment(variables: Mapping[str, str]) -> list[Layer]:
-    """One layer for each variable that is set. Raises SettingsError for an engine: a check
-    without the processing that was asked for must not pass."""
-    if variables.get(_ENGINE):
-        raise SettingsError(
-            f"unknown engine {variables[_ENGINE][:40]!r}: this version knows no engines",
-            place=f"environment {_ENGINE}",
-            expected="no engine",
-            advice=f"unset {_ENGINE}, and write what the engine does as --recipe",
-        )
+    """One layer for each variable that is set."""
     return [
         Layer(f"environment {variable}", {name: variables[variable]})
         for name, variable in _VARIABLES

@@ -109,7 +109,10 @@ INPUT: tuple[Option, ...] = (
     Option("limit", _IN, "Only the first N steps.", "N"),
 )
 
+_PRESET = "Order, conventions, rows and rule of this engine (specdist engines lists them)."
+
 ENGINE: tuple[Option, ...] = (
+    Option("engine", _ENGINE, _PRESET, "NAME"),
     Option("rule", _ENGINE, "Acceptance rule.", "RULE", default="token"),
     Option("recipe", _ENGINE, 'Ordered steps, as "temperature:0.8,top-p:0.95", or raw.', "RECIPE"),
     Option("draft-recipe", _ENGINE, "Ordered steps of the draft side.", "RECIPE"),

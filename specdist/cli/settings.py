@@ -1,8 +1,9 @@
 """From options to complete, frozen settings, with the origin of every value.
 
-Order: command line, environment (SPECDIST_FORMAT, SPECDIST_COLOR), the capture's own settings,
-``specdist.toml`` or ``[tool.specdist]``, default. The capture's own settings are met later: the
-command line is therefore kept apart (``overrides``) from the config file (``defaults``).
+Order: command line, environment (SPECDIST_ENGINE, SPECDIST_FORMAT, SPECDIST_COLOR), the capture's
+own settings, ``specdist.toml`` or ``[tool.specdist]``, the engine's preset, default. The capture's
+own settings are met later: the command line is therefore kept apart (``overrides``) from the config
+file (``defaults``).
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import Any
 
 from specdist.cli import option_values as read
 from specdist.cli.config_file import read_config
+from specdist.cli.engine_layer import chosen_preset, with_preset
 from specdist.cli.layers import Layer, Layered, environment, placed
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option
 from specdist.cli.processing_options import BOTH_SIDES, DRAFT_SIDE, PROCESSING
 from specdist.errors import SettingsError
 from specdist.model.options import ProcessingOptions
+from specdist.model.preset import Preset
 from specdist.model.role import Role
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import CheckSettings, ReadingSettings, Settings
@@ -66,9 +69,12 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
     origin, config = read_config(Path(), CONFIGURABLE)
     layers = [Layer(COMMAND_LINE, given), *environment(os.environ), Layer(origin, config)]
     chosen = Layered(layers)
+    preset = chosen_preset(chosen)
+    chosen = chosen if preset is None else with_preset(chosen, preset)
     checking = CheckSettings(
-        overrides=_processing(layers[0]),
-        defaults=_processing(layers[-1]),
+        overrides=_processing(layers[0], preset),
+        defaults=_processing(layers[-1], preset),
+        preset=preset,
         symbolic=symbolic,
         **_checking(chosen),
     )
@@ -77,7 +83,7 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
     return Effective(Settings(_reading(chosen), checking, origins), _output(chosen), shown)
 
 
-def _processing(layer: Layer) -> ProcessingOptions:
+def _processing(layer: Layer, preset: Preset | None) -> ProcessingOptions:
     """One layer's processing options, each tried so that a bad value is reported at once."""
     from specdist.model.numerics import NAMES, read_numerics
     from specdist.processing import build_recipe, resolve_recipes
@@ -101,7 +107,7 @@ def _processing(layer: Layer) -> ProcessingOptions:
     with placed(layer.origin):
         build_recipe(target)
         build_recipe(draft)
-        resolve_recipes([options])
+        resolve_recipes([options], preset)
         read_numerics(options.numerics)
         if options.rule is not None:
             read_rule(options.rule)

@@ -1,0 +1,41 @@
+"""The engine that a run is asked about, as the lowest layer of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from specdist.cli.layers import Layer, Layered
+
+if TYPE_CHECKING:
+    from specdist.model.preset import Preset
+
+
+def chosen_preset(chosen: Layered) -> Preset | None:
+    """The preset of the engine that the layers name; None without one.
+
+    Raises `SettingsError` with the nearest names and the origin for an unknown engine.
+    """
+    from specdist.engines import preset_named
+
+    def read(name: str, text: str) -> Preset:
+        return preset_named(text)
+
+    preset: Preset | None = chosen.get("engine", read)
+    return preset
+
+
+def with_preset(chosen: Layered, preset: Preset) -> Layered:
+    """The layers above what the engine does by itself; the engine under its own name.
+
+    A recipe replaces the engine's values of unset options, so these are left out beside one.
+    """
+    values: dict[str, Any] = {**preset.numerics, "rule": preset.rule}
+    if not any("recipe" in layer.values for layer in chosen.layers):
+        values |= preset.unset
+    named = [Layer(layer.origin, _renamed(layer.values, preset.name)) for layer in chosen.layers]
+    return Layered([*named, Layer(f"engine {preset.name}", values)])
+
+
+def _renamed(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    return {**values, "engine": name} if "engine" in values else values
