@@ -17,7 +17,7 @@ from specdist.processing.recipe import build_recipe
 from specdist.processing.registry import processor_named
 from specdist.rules.registry import read_rule
 
-_TEXTS = ("title", "version", "rule")
+_TEXTS = ("title", "version", "rule", "uniform")
 _LISTS = ("aliases", "sources", "notes")
 _STEPS = ("ordinary", "verified", "bonus", "drafted", "tested")
 _TABLES = ("numerics", "unset", "engine-defaults", "refuses")
@@ -88,6 +88,7 @@ def read_preset(name: str, text: str) -> Preset:
         drafted=drafted,
         tested=values.get("tested", drafted),
         aliases=values.get("aliases", ()),
+        uniform=values.get("uniform", "real"),
         numerics=values.get("numerics", {}),
         unset=values.get("unset", {}),
         engine_defaults=values.get("engine-defaults", {}),
@@ -147,6 +148,7 @@ def _check(preset: Preset, file: str) -> None:
     trials += [(key, lambda e=entry: read_place(e)) for key, es in steps.items() for entry in es]
     trials += [(f"refuses.{name}", lambda n=name: processor_named(n)) for name in preset.refuses]
     trials += [("unset", lambda: build_recipe(preset.unset))]
+    trials += [("uniform", lambda: read_numerics({"uniform": preset.uniform}))]
     trials += [("numerics", lambda: read_numerics(preset.numerics))]
     for key, attempt in trials:
         try:

@@ -19,8 +19,10 @@ class Preset:
     ``bonus`` fills `bonus_from`, ``drafted`` fills `drafted_from`, ``tested`` fills `accept_draft`
     and `residual_draft`, or is the word ``one-hot``.
 
-    ``numerics`` are texts under the names of `specdist.model.numerics`; ``unset`` are the values in
-    force where the user leaves an option out. ``engine_defaults`` are what the engine's own front
+    ``numerics`` are texts under the names of `specdist.model.numerics`. ``uniform`` is the grid of
+    the random numbers of the test, stated and not applied: on any grid every law is off by its
+    rounding, so that no engine would be equal; ``--uniform`` asks about it. ``unset`` are the
+    values in force where the user leaves an option out. ``engine_defaults`` are what the engine's own front
     end sends: information, never applied. ``refuses`` maps an option to the reason why the engine
     does not take it when it speculates. ``notes`` are facts that a user must know.
     """
@@ -36,6 +38,7 @@ class Preset:
     drafted: tuple[str, ...]
     tested: tuple[str, ...] | str
     aliases: tuple[str, ...] = ()
+    uniform: str = "real"
     numerics: Mapping[str, str] = field(default_factory=dict)
     unset: Mapping[str, str] = field(default_factory=dict)
     engine_defaults: Mapping[str, str] = field(default_factory=dict)
