@@ -10,7 +10,9 @@ import typer
 from specdist import __version__
 from specdist.cli import exit_codes
 from specdist.cli.commands.check import check
+from specdist.cli.commands.compare import compare
 from specdist.cli.commands.config import config
+from specdist.cli.commands.engines import engines
 from specdist.cli.commands.explain import explain
 from specdist.cli.commands.inspect_command import inspect_command
 from specdist.cli.commands.what_if import what_if
@@ -33,8 +35,10 @@ app = typer.Typer(
 _EPILOG = f"{VALUES_WITH_OPTIONS}\n\n{exit_codes.table()}"
 app.command("check", cls=PlainCommand, epilog=_EPILOG)(check)
 app.command("what-if", cls=PlainCommand, epilog=_EPILOG)(what_if)
+app.command("compare", cls=PlainCommand, epilog=_EPILOG)(compare)
 app.command("inspect", cls=PlainCommand)(inspect_command)
 app.command("explain", cls=PlainCommand)(explain)
+app.command("engines", cls=PlainCommand)(engines)
 app.command("config", cls=PlainCommand)(config)
 
 
@@ -57,7 +61,7 @@ def _top(
     if context.invoked_subcommand is None:
         raise SettingsError(
             "no command is given",
-            expected="check, what-if, inspect, explain or config",
+            expected="check, what-if, compare, inspect, explain, engines or config",
             advice="specdist --help",
         )
 

@@ -9,6 +9,7 @@ from specdist.cli.layers import Layer, Layered
 
 if TYPE_CHECKING:
     from specdist.model.preset import Preset
+    from specdist.model.settings import CheckSettings
 
 
 def chosen_preset(chosen: Layered) -> Preset | None:
@@ -35,6 +36,18 @@ def with_preset(chosen: Layered, preset: Preset) -> Layered:
         values |= preset.unset
     named = [Layer(layer.origin, _renamed(layer.values, preset.name)) for layer in chosen.layers]
     return Layered([*named, Layer(f"engine {preset.name}", values)])
+
+
+def warn_of_refused(checking: CheckSettings) -> None:
+    """Says on stderr which options the engine refuses when it speculates: the law is then that of
+    its code, which no request reaches."""
+    from specdist.cli import console
+    from specdist.processing import resolve_recipes
+    from specdist.reports import layout
+
+    layers = (checking.defaults, checking.overrides)
+    for sentence in resolve_recipes(layers, checking.preset).refused:
+        console.err("\n".join(layout.wrap(f"warning: {sentence}", rest="    ")) + "\n")
 
 
 def _renamed(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from specdist.cli import option_values as read
 from specdist.cli.config_file import read_config
-from specdist.cli.engine_layer import chosen_preset, with_preset
+from specdist.cli.engine_layer import chosen_preset, warn_of_refused, with_preset
 from specdist.cli.layers import Layer, Layered, environment, placed
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option
 from specdist.cli.processing_options import BOTH_SIDES, DRAFT_SIDE, PROCESSING
@@ -78,6 +78,7 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
         symbolic=symbolic,
         **_checking(chosen),
     )
+    warn_of_refused(checking)
     shown = {option.name: chosen.shown(option) for option in ALL_OPTIONS}
     origins = {name: origin for name, (value, origin) in shown.items() if value is not None}
     return Effective(Settings(_reading(chosen), checking, origins), _output(chosen), shown)

@@ -1,5 +1,11 @@
 """Engines as presets: one flat TOML file each, named like the engine."""
 
-from specdist.engines.loading import engine_names, preset_named, presets, read_preset
+from specdist.engines.loading import (
+    engine_names,
+    found_preset,
+    preset_named,
+    presets,
+    read_preset,
+)
 
-__all__ = ["engine_names", "preset_named", "presets", "read_preset"]
+__all__ = ["engine_names", "found_preset", "preset_named", "presets", "read_preset"]

@@ -38,16 +38,19 @@ def presets() -> tuple[Preset, ...]:
     return tuple(_packaged(name) for name in engine_names())
 
 
-def preset_named(name: str) -> Preset:
-    """The preset of that name or alias; dots, case, hyphens and underscores are forgiven.
-
-    Raises `SettingsError` with the nearest names when there is none.
-    """
+def found_preset(name: str) -> Preset | None:
+    """The preset of that name or alias; dots, case, hyphens and underscores are forgiven."""
     if name in engine_names():
         return _packaged(name)
     by_name = {_plain(known): p for p in presets() for known in (p.name, *p.aliases)}
-    if _plain(name) in by_name:
-        return by_name[_plain(name)]
+    return by_name.get(_plain(name))
+
+
+def preset_named(name: str) -> Preset:
+    """What `found_preset` finds. Raises `SettingsError` with the nearest names for nothing."""
+    preset = found_preset(name)
+    if preset is not None:
+        return preset
     known = [known for p in presets() for known in (p.name, *p.aliases)]
     raise SettingsError(
         f"unknown engine {name[:40]!r}",

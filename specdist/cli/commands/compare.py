@@ -1,0 +1,150 @@
+"""``specdist compare``: the same rows under several engines or rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from specdist.cli.commands.inspect_command import FORMAT
+from specdist.cli.commands.what_if import ROWS
+from specdist.cli.exit_codes import ExitCode
+from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option, takes
+from specdist.cli.processing_options import PROCESSING
+from specdist.errors import CaptureError, SettingsError
+
+if TYPE_CHECKING:
+    from specdist.cli.settings import Effective
+    from specdist.model.capture import Capture, Unreadable
+    from specdist.reports.comparison_report import Compared
+
+_VARIANTS = "Variants: one for each --engine and each --rule"
+VARIANTS: tuple[Option, ...] = (
+    Option("engine", _VARIANTS, "Engine; repeatable.", "NAME", form="list"),
+    Option("rule", _VARIANTS, "Acceptance rule; repeatable.", "RULE", form="list"),
+)
+_TYPED = tuple(o for o in ROWS if o.name not in ("target", "draft", "symbolic"))
+_SIDES = (
+    Option("target", "Rows", "Target row as 1/2,3/10,1/5, or a dump.", "ROW|FILE"),
+    Option("draft", "Rows", "Draft row, or a dump.", "ROW|FILE"),
+)
+_KEPT = ("max-tv", "workers", "exact")
+_NUMBER = r"\s*[-+]?[.\d][-+.\d/eE]*\s*"
+_ROW = re.compile(f"{_NUMBER}(,{_NUMBER})+")
+
+
+@takes(
+    VARIANTS,
+    _SIDES,
+    _TYPED,
+    [o for o in INPUT if o.name not in ("target", "draft")],
+    [o for o in ENGINE if o.name not in ("engine", "rule")],
+    PROCESSING,
+    [o for o in CHECKING + OUTPUT if o.name in _KEPT],
+    (FORMAT,),
+)
+def compare(
+    captures: Annotated[
+        list[str] | None, typer.Argument(metavar="CAPTURE", help="Files, folders, or -.")
+    ] = None,
+    **values: Any,
+) -> ExitCode:
+    """Put the same rows through several engines or rules; exit 0 when all could be checked."""
+    from specdist.cli import console, option_values
+    from specdist.reports import comparison_report
+
+    form = option_values.choice("format", values.pop("format") or "text", ("text", "json"))
+    typed = {o.name: values.pop(o.parameter) for o in _TYPED}
+    sides = {side: values.pop(side) for side in ("target", "draft")}
+    variants = list(_variants(values))
+    if len(variants) < 2:
+        raise SettingsError(
+            "there is nothing to compare",
+            expected="two or more of --engine NAME and --rule RULE",
+            advice="specdist compare CAPTURE --engine vllm --engine sglang",
+        )
+    opened = _opened(list(captures or ()), sides, typed, variants[0][1])
+    compared = [_checked(label, chosen, opened) for label, chosen in variants]
+    if form == "json":
+        import json
+
+        answer = comparison_report.to_json(compared, bool(values["exact"]))
+        console.out(json.dumps(answer, indent=2) + "\n")
+    else:
+        console.out("\n".join(comparison_report.table(compared)) + "\n")
+    checked = all(item.report.summary.steps for item in compared)
+    return ExitCode.PASSED if checked else ExitCode.NOTHING_CHECKED
+
+
+def _variants(values: Mapping[str, Any]) -> Iterator[tuple[str, Effective]]:
+    """Label and settings of each variant: the other options hold for all of them."""
+    from specdist.cli.settings import effective
+
+    shared = {name: value for name, value in values.items() if name not in ("engine", "rule")}
+    for name in values["engine"] or ():
+        chosen = effective({**shared, "engine": name})
+        preset = chosen.settings.checking.preset
+        yield name if preset is None else preset.name, chosen
+    for text in values["rule"] or ():
+        chosen = effective({**shared, "rule": text})
+        preset = chosen.settings.checking.preset
+        yield f"rule {text}" if preset is None else f"{preset.name}, rule {text}", chosen
+
+
+def _opened(
+    sources: list[str],
+    sides: Mapping[str, str | None],
+    typed: Mapping[str, str | None],
+    chosen: Effective,
+) -> Sequence[Capture | Unreadable]:
+    """The captures: rows typed here, a pair of dumps, or files."""
+    from specdist.cli.commands.check import open_sources
+    from specdist.cli.typed_rows import typed_capture
+
+    rows = {side: text for side, text in sides.items() if text and _ROW.fullmatch(text)}
+    rows |= {name: text for name, text in typed.items() if text is not None}
+    files = {side: text for side, text in sides.items() if text is not None and side not in rows}
+    if not rows:
+        reading = chosen.settings.reading
+        return list(open_sources(sources, sides["target"], sides["draft"], reading))
+    if sources or files:
+        raise SettingsError(
+            "typed rows and files are given together",
+            expected=f"either files or {', '.join(f'--{name}' for name in rows)}",
+        )
+    return [typed_capture(rows)]
+
+
+def _checked(label: str, chosen: Effective, opened: Sequence[Capture | Unreadable]) -> Compared:
+    """One variant over all captures. Raises CaptureError for a capture that cannot be read."""
+    from specdist.reports.comparison_report import Compared
+    from specdist.verify.run import check
+
+    running = check(opened, chosen.settings, retain=False)
+    rules: dict[str, None] = {}
+    findings: dict[str, None] = {}
+    try:
+        for step in running.results():
+            rules[step.rule] = None
+            findings |= dict.fromkeys(finding.ident for finding in step.findings)
+    except SettingsError as error:
+        raise error.at(label) from None
+    report = running.report()
+    for item in report.unreadable:
+        error = CaptureError(
+            item.message,
+            place=item.place or item.source,
+            expected=item.expected,
+            advice=item.advice,
+        )
+        error.ident = item.ident
+        raise error
+    if not report.sources:
+        names = ", ".join(report.not_captures)
+        raise CaptureError(f"no capture among {names}" if names else "no capture found")
+    findings |= dict.fromkeys(finding.ident for finding in report.findings)
+    preset = chosen.settings.checking.preset
+    engine = None if preset is None else preset.name
+    return Compared(label, engine, tuple(rules), tuple(findings), report)
