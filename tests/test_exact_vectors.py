@@ -10,18 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specdist.exact.accept_test import AcceptTest
 from specdist.exact.float_vector import FloatVector
 from specdist.exact.law import FloatLaw
 from specdist.exact.rational_vector import RationalVector
 from specdist.exact.vector import ExactVector
 from specdist.exact.vectors import rational, same_law, vectors_of_laws
+from specdist.model.numerics import Numerics
 from specdist.model.role import Role
 from specdist.rules.outcomes import RoleLaws
+from specdist.rules.registry import read_rule
 from specdist.rules.token_rule import token_outcomes
 from specdist.verify.comparison import compare
 
 SIZE = 7
 entries = st.sampled_from([0.0, 1.0, 0.5, 0.25, 3.0**-3, 1e-9, 2.0**-1074]) | st.floats(2**-40, 1)
+
+REJECT = AcceptTest(zero_draft="reject")
+ACCEPT = AcceptTest(zero_draft="accept")
 
 
 @st.composite
@@ -67,7 +73,7 @@ def test_every_operation_equals_its_twin(pairs: object) -> None:
         ((a - b.scaled(third)).positive_part(), (x - y.scaled(third)).positive_part()),
         (a.minimum(b).minimum(c), x.minimum(y).minimum(z)),
         ((a.minimum(b) - c).positive_part() + c, (x.minimum(y) - z).positive_part() + z),
-        (a.accepted_from(b, a, "error"), x.accepted_from(y, x, "error")),
+        (a.accepted_from(b, a, REJECT), x.accepted_from(y, x, REJECT)),
         (a - a, x - x),
     ]
     for fast, slow in cases:
@@ -86,8 +92,8 @@ def test_products_and_quotients_keep_their_bounds(pairs: object) -> None:
     assert lost == exact_lost
     cases = [
         (a.product(b), x.product(y)),
-        (a.accepted_from(b, c, "accept"), x.accepted_from(y, z, "accept")),
-        (a.accepted_from(b, c, "reject"), x.accepted_from(y, z, "reject")),
+        (a.accepted_from(b, c, ACCEPT), x.accepted_from(y, z, ACCEPT)),
+        (a.accepted_from(b, c, REJECT), x.accepted_from(y, z, REJECT)),
         (shares, exact_shares),
     ]
     for fast, slow in cases:
@@ -130,12 +136,16 @@ def test_the_rule_gives_the_same_law_on_both(data: st.DataObject) -> None:
     for accept, residual in product([False, True], repeat=2):
         one_hot = {Role.ACCEPT_DRAFT} if accept else set()
         one_hot |= {Role.RESIDUAL_DRAFT} if residual else set()
-        same = laws[Role.ACCEPT_TARGET] is laws[Role.RESIDUAL_TARGET]
         found = []
         for fast in (True, False):
             vectors = role_vectors(laws, fast)
-            role_laws = RoleLaws(vectors, frozenset(one_hot), same, "accept")
-            outcomes = token_outcomes(role_laws)
+            role_laws = RoleLaws(
+                vectors,
+                frozenset(one_hot),
+                lambda one, other: laws[one] is laws[other],
+                Numerics(zero_draft="accept"),
+            )
+            outcomes = token_outcomes(role_laws, read_rule("token")[1])
             found.append(compare(outcomes, vectors[Role.REFERENCE], proven_by_roles=False))
         quick, slow = found
         assert slow.bound == 0

@@ -10,6 +10,7 @@ import pytest
 
 import specdist
 from specdist.exact.float_vector import FloatVector
+from specdist.model.recipe import RecipeStep
 from specdist.rules import registry
 from specdist.rules.outcomes import Outcomes, RoleLaws
 from specdist.rules.token_rule import token_outcomes
@@ -17,13 +18,13 @@ from specdist.verify.comparison import LostMassError
 from specdist.verify.position import DesynchronisedError
 
 
-def forgetful(laws: RoleLaws) -> Outcomes:
-    outcomes = token_outcomes(laws)
+def forgetful(laws: RoleLaws, use: RecipeStep) -> Outcomes:
+    outcomes = token_outcomes(laws, use)
     return replace(outcomes, recovered=outcomes.recovered.scaled(outcomes.rejected))
 
 
 def test_lost_mass_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    (rule,) = registry.RULES
+    rule = registry.rule_named("token")
     monkeypatch.setattr(registry, "RULES", (replace(rule, outcomes=forgetful),))
     with pytest.raises(LostMassError):
         specdist.check(["1/2", "3/10", "1/5"], ["1/5", "1/2", "3/10"])

@@ -200,7 +200,7 @@ def test_unknown_names_get_the_nearest(recipe: str, near: str) -> None:
         ("top-p:0.9,boundary=exceed", "did you mean 'top-p:0.9:boundary=exceed'?"),
         ("temperature:1,ties=all", "options follow a ':', as in 'top-k:VALUE:ties=all'"),
         ("top-p:0.9:exceed", "did you mean 'boundary=exceed'?"),
-        ("top-p:0.9:bogus", 'write NAME:VALUE[:OPTION=VALUE], steps separated by ","'),
+        ("top-p:0.9:bogus", "write top-p:P[:OPTION=VALUE]"),
         ("top-p:0.9;boundary=exceed", "did you mean '0.9:boundary=exceed'?"),
     ],
 )
