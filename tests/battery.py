@@ -207,6 +207,8 @@ def overlap(target: np.ndarray, draft: np.ndarray) -> Fraction:
 
 def _agrees(arguments: list[Any], expected: list[oracle.Position]) -> bool:
     result = run(*arguments, "--format", "json", "--workers", "1", "--show", "64")
+    slips = ("AttributeError", "TypeError", "NameError")
+    assert not any(slip in result.stderr for slip in slips), result.stderr
     if result.code not in (0, 1):
         return False
     positions = [step["positions"][0] for step in result.json()["steps"]]

@@ -263,7 +263,7 @@ PLANTED_BUGS = [
     PlantedBug("off by one", "specdist.exact.float_vector:signs_of", _first_forgotten),
     PlantedBug(
         "guesses are not mended",
-        "specdist.exact.float_atoms:Space._from_guess",
+        "specdist.exact.float_space:Space._from_guess",
         _guesses_not_mended,
     ),
 ]
