@@ -9,6 +9,7 @@ from specdist.errors import SettingsError
 from specdist.model.capture import Position, Step
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
+from specdist.model.proposal import Proposal
 from specdist.model.recipe import Recipe
 from specdist.model.report import BonusResult, PositionResult, StepResult
 from specdist.model.role import Role
@@ -90,10 +91,7 @@ def _position(
         return position_laws(position.target, position.draft, chosen, rows, context, bonus)
 
     def checked_with(found: PositionLaws) -> Checked:
-        setup = Setup(
-            found.laws, found.one_hot, plan.rule, plan.use, plan.numerics, proposal,
-            position.keep, position.given,
-        )  # fmt: skip
+        setup = _setup(found, plan, position, proposal)
         place = position.draft.place
         checked = check_position(position.index, found, setup, settings, step.vocab, place)
         return with_closed_forms(checked, found, settings)
@@ -112,6 +110,19 @@ def _position(
         checked = replace(checked, result=replace(checked.result, verdict=verdict))
     notes = mismatch.remarks(found, position.index)
     return checked.result, notes + _findings(step, position, checked, found, settings)
+
+
+def _setup(found: PositionLaws, plan: Plan, position: Position, proposal: Proposal | None) -> Setup:
+    return Setup(
+        laws=found.laws,
+        one_hot=found.one_hot,
+        rule=plan.rule,
+        use=plan.use,
+        numerics=plan.numerics,
+        proposal=proposal,
+        keep=position.keep,
+        given=position.given,
+    )
 
 
 def _context(
