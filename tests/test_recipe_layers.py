@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from specdist.errors import SettingsError
 from specdist.model.options import ProcessingOptions as Options
+from specdist.model.preset import Preset
 from specdist.model.role import DRAFT_ROLES, TARGET_ROLES, Role
 from specdist.processing import (
     StepRecipes,
@@ -166,3 +169,151 @@ def test_a_wrong_option_is_found_whichever_layer_wins() -> None:
     ):
         with pytest.raises(SettingsError, match="unknown processor 'temprature'"):
             resolve_recipes([wrong])
+
+
+def test_off_removes_a_named_option() -> None:
+    first = Options(target={"temperature": "1/2", "top_k": "3"}, draft={"min_p": "1/10"})
+    assert sides(first, Options(target={"top-k": "off"})) == (
+        "temperature:1/2",
+        "temperature:1/2,min-p:1/10",
+    )
+    assert sides(first, Options(draft={"top_k": " off ", "min_p": "off"})) == (
+        "temperature:1/2,top-k:3",
+        "temperature:1/2",
+    )
+    again = [first, Options(target={"top_k": "off"}), Options(target={"top_k": "9"})]
+    assert sides(*again)[0] == "temperature:1/2,top-k:9"
+
+
+def test_off_takes_a_step_out_of_an_earlier_recipe() -> None:
+    recipe = Options(recipe="top-k:3,temperature:1/2,top-k:3")
+    assert sides(recipe, Options(target={"top_k": "off"}))[0] == "temperature:1/2"
+    assert sides(recipe, Options(target={"top_p": "off"}))[0] == str(parse_recipe(recipe.recipe))
+
+
+PRESET = Preset(
+    name="made-up",
+    title="an engine for tests",
+    version="1",
+    sources=("nowhere",),
+    rule="token",
+    ordinary=("repetition-penalty:scope=output", "temperature", "min-p", "top-k:ties=lowest-id"),
+    verified=("repetition-penalty:scope=output:drafts=frozen", "temperature"),
+    bonus=("temperature", "top-k:ties=lowest-id"),
+    drafted=("temperature", "temperature", "top-p:0.9"),
+    tested=("temperature",),
+    unset={"top-k": "50"},
+    refuses={"min-p": "verified rows have none", "eta": "there is none"},
+)
+
+
+def by_role(*layers: Options, preset: Preset = PRESET) -> dict[str, str]:
+    made = resolve_recipes(layers, preset)
+    return {role.value: str(recipe) for role, recipe in made.recipes.items()}
+
+
+def test_values_go_where_the_engine_has_a_place_for_them() -> None:
+    layer = Options(target={"T": "1/2", "min_p": "1/10", "repetition-penalty": "6/5"})
+    assert by_role(layer) == {
+        "reference": "repetition-penalty:6/5:scope=output,temperature:1/2,min-p:1/10,"
+        "top-k:50:ties=lowest-id",
+        "accept_target": "repetition-penalty:6/5:scope=output:drafts=frozen,temperature:1/2",
+        "residual_target": "repetition-penalty:6/5:scope=output:drafts=frozen,temperature:1/2",
+        "bonus_from": "temperature:1/2,top-k:50:ties=lowest-id",
+        "drafted_from": "temperature:1/2,temperature:1/2,top-p:9/10",
+        "accept_draft": "temperature:1/2",
+        "residual_draft": "temperature:1/2",
+    }
+    made = resolve_recipes([layer], PRESET)
+    assert (str(made.target), str(made.draft)) == (
+        by_role(layer)["reference"],
+        by_role(layer)["drafted_from"],
+    )
+    assert made.given == frozenset()
+
+
+def test_without_values_the_rows_are_raw_but_for_what_stands_by_itself() -> None:
+    roles = by_role(Options(target={"top_k": "off"}))
+    assert set(roles.values()) == {"raw", "top-p:9/10"}
+    assert roles["drafted_from"] == "top-p:9/10"
+
+
+def test_options_that_the_user_writes_win_over_conventions() -> None:
+    layer = Options(target={"top_k": "3:ties=all", "repetition_penalty": "2:scope=all"})
+    assert by_role(layer)["reference"] == "repetition-penalty:2,top-k:3"
+    assert by_role(layer)["accept_target"] == "repetition-penalty:2:drafts=frozen"
+    assert by_role(layer)["bonus_from"] == "top-k:3"
+
+
+def test_draft_options_stand_on_top_of_the_targets() -> None:
+    layer = Options(target={"temperature": "1/2"}, draft={"temperature": "2"})
+    roles = by_role(layer)
+    assert roles["drafted_from"] == "temperature:2,temperature:2,top-p:9/10"
+    assert roles["accept_draft"] == "temperature:2"
+    assert roles["bonus_from"] == "temperature:1/2,top-k:50:ties=lowest-id"
+    assert by_role(Options(target={"T": "1/2"}, draft={"T": "off"}))["accept_draft"] == "raw"
+
+
+def test_a_one_hot_test_is_the_preset_s() -> None:
+    roles = by_role(Options(target={"T": "1/2"}), preset=replace(PRESET, tested="one-hot"))
+    assert (roles["accept_draft"], roles["residual_draft"]) == ("one-hot", "one-hot")
+
+
+def test_a_recipe_replaces_all_roles_of_its_side() -> None:
+    roles = by_role(Options(recipe="top-k:3,temperature:1/2"))
+    assert {roles[role.value] for role in TARGET_ROLES} == {"top-k:3,temperature:1/2"}
+    assert roles["drafted_from"] == "temperature:1/2,temperature:1/2,top-p:9/10"
+    roles = by_role(Options(target={"T": "3"}, draft_recipe="top-k:3"))
+    assert {roles[role.value] for role in DRAFT_ROLES} == {"top-k:3"}
+    assert roles["accept_target"] == "temperature:3"
+    later = Options(recipe="top-k:3"), Options(target={"top_k": "4"})
+    assert by_role(*later)["bonus_from"] == "top-k:4"
+
+
+def test_a_recipe_with_two_values_says_nothing_about_the_draft() -> None:
+    layer = Options(recipe="temperature:1/2,top-k:3,temperature:2")
+    with pytest.raises(SettingsError, match="temperature twice, with two values"):
+        resolve_recipes([layer], PRESET)
+    roles = by_role(layer, Options(draft_recipe="temperature:2"))
+    assert roles["accept_draft"] == "temperature:2"
+
+
+def test_a_role_wins_over_the_preset() -> None:
+    layer = Options(target={"T": "1/2"}, roles={Role.BONUS_FROM: "raw"})
+    assert by_role(layer)["bonus_from"] == "raw"
+    assert resolve_recipes([layer], PRESET).given == {Role.BONUS_FROM}
+
+
+@pytest.mark.parametrize(
+    ("layer", "message", "help_text"),
+    [
+        (Options(target={"typical": "1/2"}), "made-up has no typical-p", "specdist engines"),
+        (Options(target={"eta": "1/9"}), "engine made-up has no eta", "there is none"),
+        (Options(draft={"min_p": "1/9"}), "made-up take no min-p", "verified rows have none"),
+        (Options(draft={"top_p": "1/9"}), "the drafts of engine made-up", "specdist engines"),
+    ],
+)
+def test_an_option_without_a_place_is_refused(layer: Options, message: str, help_text: str) -> None:
+    with pytest.raises(SettingsError, match=message) as raised:
+        resolve_recipes([layer], PRESET)
+    assert help_text in raised.value.advice
+    assert "temperature" in raised.value.expected
+
+
+def test_a_place_is_needed_only_for_what_is_on() -> None:
+    assert by_role(Options(target={"eta": "off"})) == by_role()
+
+
+def test_the_preset_s_rule_is_the_default() -> None:
+    preset = replace(PRESET, rule="thresholds")
+    assert resolve_recipes([Options()], preset).rule == "thresholds"
+    assert resolve_recipes([Options(rule="token")], preset).rule == "token"
+
+
+def test_what_the_engine_refuses_is_said() -> None:
+    made = resolve_recipes([Options(target={"min_p": "1/10"})], PRESET)
+    assert made.refused == (
+        "engine made-up refuses min-p with speculation: verified rows have none",
+    )
+    assert resolve_recipes([Options(target={"min_p": "off"})], PRESET).refused == ()
+    assert resolve_recipes([Options(target={"min_p": "1/10"})]).refused == ()
