@@ -30,7 +30,8 @@ from specdist.model.options import ProcessingOptions
 from specdist.model.row import NumberFormat
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
-from specdist.verify.step import Recipes, verify_step
+from specdist.verify.plan import Plans
+from specdist.verify.step import verify_step
 
 TEMPERATURE = 0.8
 TOP_P = 0.95
@@ -67,7 +68,7 @@ def settings(cut: bool) -> CheckSettings:
     return CheckSettings(overrides=ProcessingOptions(target=values), workers=1)
 
 
-def exact_job(step: Step, chosen: CheckSettings, known: Recipes | None = None) -> float:
+def exact_job(step: Step, chosen: CheckSettings, known: Plans | None = None) -> float:
     result = verify_step(step, chosen, known)
     if result.verdict is not Verdict.EQUAL:
         raise SystemExit(f"{step.id}: verdict {result.verdict}, expected equal")
@@ -107,7 +108,7 @@ def compare(numbers: NumberFormat, cut: bool, count: int, rounds: int, spread: f
         difference = abs(numpy_job(target, draft, cut) - exact_job(step, chosen))
         if difference > (1e-3 if cut else 1e-9):  # ties at the cut
             raise SystemExit(f"{numbers}: acceptance differs from numpy's by {difference}")
-    known = Recipes(chosen)
+    known = Plans(chosen)
     ratios, exact_times, numpy_times = [], [], []
     for _ in range(rounds):
         plain = timed(lambda: [numpy_job(target, draft, cut) for target, draft in rows])
@@ -129,7 +130,7 @@ def against_fractions(numbers: NumberFormat) -> None:
     """Prints how many times faster than the plain enumeration a pair is: exact, Fraction, exact."""
     target, draft = pairs(numbers, 1)[0]
     step, chosen = step_of(0, target, draft, numbers), settings(False)
-    known = Recipes(chosen)
+    known = Plans(chosen)
 
     def exact() -> float:
         return median(timed(lambda: exact_job(step, chosen, known)) for _ in range(50))
