@@ -22,7 +22,7 @@ from specdist.processing.context import Processed, RowContext
 from specdist.processing.processor import Processor
 from specdist.processing.rational_row import RationalRow
 from specdist.processing.registry import processor_named
-from specdist.processing.row_sum import PRECISION
+from specdist.processing.row_sum import PRECISION, Sums
 from specdist.processing.working_row import WorkingRow
 
 _RATIONAL_POINT_MASS = 1_024
@@ -42,7 +42,7 @@ def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
     """
     if recipe.one_hot:
         return Processed(_point_mass(row, context))
-    working = _working_row(row, recipe, context.normalise)
+    working = _working_row(row, recipe, _sums(context))
     for step in recipe.steps:
         processor = processor_named(step.name)
         if processor.is_neutral(step):
@@ -55,20 +55,31 @@ def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
         raise _beyond_float64("", row.place) from None
 
 
-def _working_row(row: Row, recipe: Recipe, normalise: bool) -> WorkingRow:
+def _sums(context: RowContext) -> Sums:
+    if context.normalise and context.unnormalised:
+        raise SettingsError(
+            "normalise and unnormalised are given together",
+            expected="rows divided by their sum, or rows with the sum they have",
+        )
+    if context.unnormalised:
+        return Sums.OWN
+    return Sums.RESCALED if context.normalise else Sums.STRICT
+
+
+def _working_row(row: Row, recipe: Recipe, sums: Sums) -> WorkingRow:
     values = row.values
     if isinstance(values, FloatValues):
         if row.size <= _RATIONAL_POWERS and _has_long_powers(row, recipe):
             exact = _as_rational(row)
             if exact is not None:
-                return RationalRow.of(exact, normalise)
+                return RationalRow.of(exact, sums)
     elif not isinstance(values, PointMass) or row.size <= _RATIONAL_POINT_MASS:
-        return RationalRow.of(row, normalise)
-    if normalise and isinstance(values, FloatValues):
+        return RationalRow.of(row, sums)
+    if sums is not Sums.STRICT and isinstance(values, FloatValues):
         _refuse_huge(row, values)
     from specdist.processing.float_row import FloatRow
 
-    return FloatRow.of(row, normalise)
+    return FloatRow.of(row, sums)
 
 
 def _refuse_huge(row: Row, values: FloatValues) -> None:

@@ -64,7 +64,10 @@ def prefix_remarks(
 
 
 def share_slack(share: Fraction, bound: Fraction) -> Fraction:
-    """How far a share of the total may move when each weight is off by a relative ``bound``."""
+    """How far a share of the total may move when each weight is off by a relative ``bound``; from
+    1/2 on, which says nothing about the weights, it may be anything."""
+    if bound >= Fraction(1, 2):
+        return Fraction(1)
     return 2 * bound / (1 - bound) * share
 
 
@@ -72,12 +75,26 @@ def tie_remark(tokens: Sequence[int]) -> tuple[Remark, ...]:
     """The remark of temperature 0 about the tokens (rising ids) that tie for the largest value."""
     if len(tokens) < 2:
         return ()
-    named = ", ".join(str(token) for token in tokens[:5]) + (", ..." if len(tokens) > 5 else "")
     message = (
-        f"temperature 0: tokens {named} tie for the largest value; the lowest id, "
+        f"temperature 0: tokens {_listed(tokens)} tie for the largest value; the lowest id, "
         f"{tokens[0]}, is taken"
     )
     return (Remark("near-cut", message),)
+
+
+def unspecified_remark(tied: Sequence[int], kept: int) -> tuple[Remark, ...]:
+    """The remark of top-k about tokens (rising ids) that tie at the cut, ``kept`` of which stay."""
+    if kept in (0, len(tied)):
+        return ()
+    message = (
+        f"top-k: tokens {_listed(tied)} tie at the cut and {kept} of them "
+        f"{'stays' if kept == 1 else 'stay'}; which is unspecified, the lowest ids are taken"
+    )
+    return (Remark("near-cut", message),)
+
+
+def _listed(tokens: Sequence[int]) -> str:
+    return ", ".join(str(token) for token in tokens[:5]) + (", ..." if len(tokens) > 5 else "")
 
 
 def sum_remark(what: str, deviation: Fraction, repaired: bool) -> Remark:
@@ -85,9 +102,33 @@ def sum_remark(what: str, deviation: Fraction, repaired: bool) -> Remark:
     cause = "rescaled, as --normalise asks" if repaired else "within the rounding of its format"
     return Remark(
         "row-not-normalised",
-        f"{what} sum to 1 {'+' if deviation > 0 else '-'} {written(abs(deviation))}: {cause}; "
-        "read as weights over their exact sum",
+        f"{_off_one(what, deviation)}: {cause}; read as weights over their exact sum",
     )
+
+
+def own_sum_remark(what: str, deviation: Fraction, cause: str) -> tuple[Remark, ...]:
+    """The remark about probabilities that enter test and residual with a sum of their own."""
+    if not deviation:
+        return ()
+    message = f"{_off_one(what, deviation)}: {cause}; this sum enters the test"
+    return (Remark("row-not-normalised", message),)
+
+
+def _off_one(what: str, deviation: Fraction) -> str:
+    return f"{what} sum to 1 {'+' if deviation > 0 else '-'} {written(abs(deviation))}"
+
+
+def lost_mass_remark(step: str, mass: Fraction, where: str) -> tuple[Remark, ...]:
+    """The remark about probability that a step leaves ``where`` no token of the new row is."""
+    if not mass:
+        return ()
+    message = f"{step}: mass {written(mass)} {where} is dropped; the rest is renormalised"
+    return (Remark("row-not-normalised", message),)
+
+
+def blurred_remark(step: str, what: str) -> Remark:
+    """The remark about something that rounding of the weights leaves open, whatever a threshold."""
+    return Remark("undecided-precision", f"{step}: {what} is within the rounding bound")
 
 
 def written(value: Fraction) -> str:

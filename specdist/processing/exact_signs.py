@@ -40,7 +40,12 @@ class ExactSigns:
 def exact_signs(logits: Mapping[int, Logit], remarks: Sequence[Remark]) -> ExactSigns | None:
     """Exact comparisons where a remark asks for them and the logits are rational, else None."""
     asked = any(remark.ident == "undecided-precision" for remark in remarks)
-    if not asked or len(logits) > _MOST_TOKENS or any(z.power for z in logits.values()):
+    return signs_of(logits) if asked else None
+
+
+def signs_of(logits: Mapping[int, Logit]) -> ExactSigns | None:
+    """Exact comparisons where the logits are rational and not too many, else None."""
+    if len(logits) > _MOST_TOKENS or any(z.power for z in logits.values()):
         return None
     return ExactSigns({token: logit.shift for token, logit in logits.items()})
 

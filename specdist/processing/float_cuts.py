@@ -1,12 +1,12 @@
-"""The steps that drop tokens of a dumped row: top-k, top-p, min-p and the entropy cutoffs.
+"""The steps that drop tokens of a dumped row: temperature 0, top-k, top-p, min-p and epsilon.
 
 Every threshold is compared with exact numbers: a weight with a rational threshold through the
-nearest float64 on the right side, a cumulative mass through exact sums. Entropies are not rational;
-they are enclosed, and a token inside the enclosure adds `undecided-precision`.
+nearest float64 on the right side, a cumulative mass through exact sums.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,22 +14,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specdist.exact.float_sum import exact_dots, exact_sum
-from specdist.processing.cut_remarks import cut_remarks, prefix_remarks, share_slack
+from specdist.processing.cut_remarks import (
+    blurred_remark,
+    cut_remarks,
+    prefix_remarks,
+    share_slack,
+    tie_remark,
+    unspecified_remark,
+)
 from specdist.processing.float_levels import (
     PrefixCut,
     float_above,
     float_at_least,
-    levels_of,
     prefix_cut,
     top_levels,
 )
+from specdist.processing.float_remakes import of_weights
 from specdist.processing.float_weights import UNIT, FloatArray
+from specdist.processing.rational_remakes import cut_share
 from specdist.processing.working_row import Remark
 
 if TYPE_CHECKING:
     from specdist.processing.float_row import FloatRow
 
 _ALL = "keeps no token"
+_ZERO = Fraction(0)
+
+
+def argmax(row: FloatRow, ties: str) -> FloatRow:
+    """See `WorkingRow.argmax`."""
+    scores = row.ranks()
+    tied = row.tokens()[scores == scores.max()]
+    remarks = order_remarks(row, scores, float(scores.max()), "temperature 0")
+    if ties != "all":
+        remarks += tie_remark(tied.tolist())
+        tied = tied[:1]
+    even = np.ones(len(tied))
+    made = of_weights(row, tied, even, _ZERO, Fraction(len(tied)), "even", remarks=remarks)
+    origin = ("point", int(tied[0])) if len(tied) == 1 else ("even", tied.tobytes())
+    return replace(made, origin=origin)
 
 
 def keep_top(row: FloatRow, count: int, ties: str) -> FloatRow:
@@ -42,19 +65,23 @@ def keep_top(row: FloatRow, count: int, ties: str) -> FloatRow:
     if ties == "all":
         return row.chosen(np.flatnonzero(scores >= last), _ALL, remarks)
     above = scores > last
-    kept = above.copy()
-    kept[np.flatnonzero(scores == last)[: count - int(np.count_nonzero(above))]] = True
-    return row.chosen(np.flatnonzero(kept), _ALL, remarks)
+    tied = np.flatnonzero(scores == last)
+    few = count - int(np.count_nonzero(above))
+    if ties == "any":
+        remarks += unspecified_remark(row.tokens()[tied].tolist(), few)
+    above[tied[:few]] = True
+    return row.chosen(np.flatnonzero(above), _ALL, remarks)
 
 
 def order_remarks(row: FloatRow, scores: FloatArray, last: float, step: str) -> tuple[Remark, ...]:
     """A remark where rounding of the scores blurs the order around the score ``last``."""
-    if not row.score_error or row.order is not None:
+    error = row.score_error if row.logits else row.weight_error * Fraction(abs(last))
+    if not error or row.order is not None:
         return ()
-    close = np.abs(scores - last) <= 4 * float(row.score_error)
+    close = np.abs(scores - last) <= 4 * float(error)
     if np.count_nonzero(close) < 2:
         return ()
-    return (_blurred(step, "the order of two tokens at the cut"),)
+    return (blurred_remark(step, "the order of two tokens at the cut"),)
 
 
 def keep_prefix(row: FloatRow, mass: Fraction, boundary: str, ties: str) -> FloatRow:
@@ -67,6 +94,8 @@ def keep_prefix(row: FloatRow, mass: Fraction, boundary: str, ties: str) -> Floa
         total = exact_sum(weights)
         levels = top_levels(row.ranks(), weights, mass * total)
     cut = prefix_cut(levels, mass * total, boundary == "exceed")
+    if cut is not None and boundary == "partial":
+        return _partial(row, cut, mass, total, ties)
     if cut is None:
         return row.chosen(np.arange(len(row.tokens())), _ALL, _all_kept(mass, bound))
     kept_ties = cut.tied if ties == "all" else cut.kept_ties
@@ -74,6 +103,36 @@ def keep_prefix(row: FloatRow, mass: Fraction, boundary: str, ties: str) -> Floa
     remarks = _prefix_remarks("top-p", cut, mass, total, bound, ties)
     remarks += order_remarks(row, row.ranks(), cut.score, "top-p")
     return row.chosen(entries, _ALL, remarks)
+
+
+def _partial(row: FloatRow, cut: PrefixCut, mass: Fraction, total: Fraction, ties: str) -> FloatRow:
+    """The prefix with its last token, or with ``ties`` "all" its last ties, cut to size."""
+    ranks = row.ranks()
+    tied = np.flatnonzero(ranks == cut.score)
+    kept_ties = cut.tied if ties == "all" else cut.kept_ties
+    entries = _with_ties(ranks, cut.score, kept_ties, last_ids=ties == "highest-id")
+    if ties == "all":
+        crossing, before = tied, cut.mass_before_ties
+    else:
+        place = kept_ties - 1 if ties == "lowest-id" else len(tied) - kept_ties
+        crossing, before = tied[place : place + 1], cut.mass_without
+    weights, bound = row.weighed(row.scores())
+    share = cut_share(before, mass * total, len(crossing), bound)
+    weights = weights.copy()
+    weights[crossing] = float(share.weight)
+    exact = Fraction(float(share.weight)) == share.weight
+    kept = weights[entries]
+    remarks = _prefix_remarks("top-p", cut, mass, total, bound, ties)
+    remarks += order_remarks(row, ranks, cut.score, "top-p")
+    return of_weights(
+        row,
+        row.tokens()[entries],
+        kept,
+        share.bound if exact else (1 + share.bound) * (1 + 2 * UNIT) - 1,
+        exact_sum(kept),
+        ("partial", mass, ties),
+        remarks=remarks,
+    )
 
 
 def _all_kept(mass: Fraction, bound: Fraction) -> tuple[Remark, ...]:
@@ -118,16 +177,18 @@ def keep_relative(row: FloatRow, fraction: Fraction, strict: bool) -> FloatRow:
         nearest = Fraction(_nearest(weights[~best], floor)) / largest
         slack = 2 * bound * nearest if fraction < 1 else Fraction(0)  # 1 is told by the scores
         remarks = cut_remarks("min-p", "ratio to the largest", fraction, nearest, slack)
+    if fraction == 1:
+        remarks += order_remarks(row, row.ranks(), float(row.ranks().max()), "min-p")
     return row.chosen(np.flatnonzero(kept), "(min-p) keeps no token", remarks)
 
 
 def keep_at_least(row: FloatRow, probability: Fraction) -> FloatRow:
     """See `WorkingRow.keep_at_least`."""
     weights, bound = row.weighed(row.scores())
-    return _keep_share(row, "epsilon", weights, probability, Fraction(0), bound)
+    return keep_share(row, "epsilon", weights, probability, Fraction(0), bound)
 
 
-def _keep_share(
+def keep_share(
     row: FloatRow,
     step: str,
     weights: FloatArray,
@@ -149,76 +210,3 @@ def _keep_share(
 
 def _nearest(weights: FloatArray, threshold: float) -> float:
     return float(weights[np.argmin(np.abs(weights - threshold))])
-
-
-def _mean_argument(row: FloatRow, weights: FloatArray) -> tuple[FloatArray, float, float]:
-    """Arguments a = (z - max z) / T of a row, their mean under the law, and the error of the mean.
-
-    The entropy is ``H = ln (W / max w) - mean a``. Each product carries a few units; a pairwise
-    sum of n terms adds log2 n more: 2**-46 of the mean size covers rows of up to 2**24 tokens.
-    """
-    row = row.as_logits()
-    scores = row.scores()
-    arguments = (scores - scores.max()) / float(row.temperature)
-    total = float(weights.sum())
-    mean = float((weights * arguments).sum()) / total
-    error = 2.0**-46 * (abs(mean) + 1.0) + 4 * float(row.score_error / row.temperature)
-    return arguments, mean, error
-
-
-def keep_typical(row: FloatRow, mass: Fraction, boundary: str) -> FloatRow:
-    """See `WorkingRow.keep_typical`: ``|-ln p - H|`` equals ``|a - mean a|``."""
-    weights, bound = row.weighed(row.scores())
-    arguments, mean, error = _mean_argument(row, weights)
-    shifts = np.abs(arguments - mean)
-    total = exact_sum(weights)
-    levels = levels_of(-shifts, np.ones_like(shifts))
-    order = np.argsort(shifts, kind="stable")
-    ends = np.cumsum(levels.counts)
-    level, before = _typical_level(weights[order], ends, mass * total, boundary == "exceed")
-    last = float(-levels.scores[level])
-    kept = shifts <= last
-    blurred = np.abs(shifts - last) <= 2 * error
-    after = exact_sum(weights[kept])
-    remarks = prefix_remarks(
-        "typical-p", mass, before / total, None if kept.all() else after / total, bound
-    )
-    if len(np.unique(row.ranks()[blurred])) > 1:
-        remarks += (_blurred("typical-p", "the order of two tokens around the cut"),)
-    return row.chosen(np.flatnonzero(kept), _ALL, remarks)
-
-
-def _blurred(step: str, what: str) -> Remark:
-    return Remark("undecided-precision", f"{step}: {what} is within the rounding bound")
-
-
-def _typical_level(
-    weights: FloatArray, ends: NDArray[np.intp], mass: Fraction, exceed: bool
-) -> tuple[int, Fraction]:
-    """The first level whose tokens bring the mass to the wanted one, and the mass before it."""
-    cumulative = np.cumsum(weights)[ends - 1]
-    level = min(int(np.searchsorted(cumulative, float(mass))), len(ends) - 1)
-
-    def mass_through(index: int) -> Fraction:
-        return exact_sum(weights[: ends[index]]) if index >= 0 else Fraction(0)
-
-    def reached(value: Fraction) -> bool:
-        return value > mass if exceed else value >= mass
-
-    while level > 0 and reached(mass_through(level - 1)):
-        level -= 1
-    while level < len(ends) - 1 and not reached(mass_through(level)):
-        level += 1
-    return level, mass_through(level - 1)
-
-
-def keep_eta(row: FloatRow, epsilon: Fraction) -> FloatRow:
-    """See `WorkingRow.keep_eta`: the threshold is ``min(epsilon, sqrt(epsilon) exp(-H))``."""
-    weights, bound = row.weighed(row.scores())
-    _, mean, error = _mean_argument(row, weights)
-    entropy = float(np.log(weights.sum() / weights.max())) - mean
-    scaled = Fraction(float(np.sqrt(float(epsilon)) * np.exp(-entropy)))
-    slack = scaled * (Fraction(2 * error) + 64 * UNIT + 4 * bound)
-    if scaled - slack > epsilon:
-        return _keep_share(row, "eta", weights, epsilon, Fraction(0), bound)
-    return _keep_share(row, "eta", weights, min(scaled, epsilon), slack, bound)

@@ -13,7 +13,7 @@ from specdist.errors import NotNormalisedError, RowError
 from specdist.exact.code_counts import code_counts
 from specdist.exact.float_sum import exact_sum
 from specdist.model.row import FloatValues, Kind, NumberFormat, PointMass, Row
-from specdist.processing.cut_remarks import sum_remark, written
+from specdist.processing.cut_remarks import own_sum_remark, sum_remark, written
 from specdist.processing.float_weights import (
     FloatArray,
     dumped_floats,
@@ -23,7 +23,7 @@ from specdist.processing.float_weights import (
     sixteen_bit_table,
     softmax_weights,
 )
-from specdist.processing.row_sum import ROUNDING, softmax_units, sum_allowance
+from specdist.processing.row_sum import ROUNDING, Sums, softmax_units, sum_allowance
 from specdist.processing.working_row import Remark
 
 _MINUS_ZERO = 0x8000
@@ -41,7 +41,10 @@ class Coded(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a row starts from: dense scores of the kept tokens, or codes with their table."""
+    """What a row starts from: dense scores of the kept tokens, or codes with their table.
+
+    Scores that are weights sum to ``total``; ``mass`` is the sum that enters a test.
+    """
 
     scores: NDArray[np.floating[Any]] | None
     ids: NDArray[np.intp] | None
@@ -49,16 +52,18 @@ class Reading(NamedTuple):
     remarks: tuple[Remark, ...]
     origin: Hashable
     logits: bool = True
+    total: Fraction = Fraction(1)
+    mass: Fraction = Fraction(1)
 
 
-def read_row(row: Row, normalise: bool) -> Reading:
+def read_row(row: Row, sums: Sums) -> Reading:
     """The scores a row starts from. Raises RowError for a row that holds no distribution."""
     if isinstance(row.values, PointMass):
         ids, weight = np.array([row.values.token], dtype=np.intp), np.array([1.0])
         return Reading(weight, ids, None, (), ("point", row.values.token), logits=False)
     if row.kind is Kind.PROBABILITIES:
-        return read_probabilities(row, normalise)
-    return read_logprobs(row, normalise) if row.kind is Kind.LOGPROBS else read_logits(row)
+        return read_probabilities(row, sums)
+    return read_logprobs(row, sums) if row.kind is Kind.LOGPROBS else read_logits(row)
 
 
 def read_logits(row: Row) -> Reading:
@@ -98,7 +103,7 @@ def _coded(codes: NDArray[np.uint16], table: FloatArray, row: Row) -> Coded:
     return Coded(codes, table, present, counts[present], dumped)
 
 
-def read_logprobs(row: Row, normalise: bool) -> Reading:
+def read_logprobs(row: Row, sums: Sums) -> Reading:
     """Log-probabilities: none above 0 beyond rounding, and exponentials that sum to one."""
     reading = read_logits(row)
     scores = float64_values(row) if reading.scores is None else reading.scores.astype(np.float64)
@@ -117,7 +122,8 @@ def read_logprobs(row: Row, normalise: bool) -> Reading:
     total = exact_sum(weights)
     mean_size = exact_sum(np.abs(scores) * weights)
     allowance = _logprob_rounding(row, mean_size) + 2 * bound
-    remarks = _sum_remarks(row, "exponentials", total, allowance, normalise)
+    strict = sums is not Sums.RESCALED
+    remarks = _sum_remarks(row, "exponentials", total, allowance, strict)
     return reading._replace(remarks=remarks)
 
 
@@ -128,7 +134,7 @@ def _logprob_rounding(row: Row, mean_size: Fraction) -> Fraction:
     return 2 * (stored + softmax_units(row.size) * rounding.accumulator)
 
 
-def read_probabilities(row: Row, normalise: bool) -> Reading:
+def read_probabilities(row: Row, sums: Sums) -> Reading:
     """Probabilities: no negative ones, and a sum of one within the rounding of the format."""
     values = float64_values(row)
     largest, smallest = float(values.max()), float(values.min())
@@ -144,21 +150,27 @@ def read_probabilities(row: Row, normalise: bool) -> Reading:
     if largest == 0.0:
         raise RowError("every probability is 0: the row holds no distribution", place=row.place)
     total = exact_sum(values)
-    allowance = sum_allowance(row.numbers, row.size, total)
-    remarks = _sum_remarks(row, "probabilities", total, allowance, normalise)
     kept = None if smallest > 0 else np.flatnonzero(values)
     scores = values if kept is None else values[kept]
-    return Reading(scores, kept, None, remarks, (row.place, id(row.values)), logits=False)
+    origin = (row.place, id(row.values))
+    if sums is Sums.OWN:
+        cause = "taken as they are, as --unnormalised asks"
+        remarks = own_sum_remark("probabilities", total - 1, cause)
+        return Reading(scores, kept, None, remarks, origin, False, total, total)
+    allowance = sum_allowance(row.numbers, row.size, total)
+    strict = sums is Sums.STRICT
+    remarks = _sum_remarks(row, "probabilities", total, allowance, strict)
+    return Reading(scores, kept, None, remarks, origin, False, total)
 
 
 def _sum_remarks(
-    row: Row, what: str, total: Fraction, allowance: Fraction, normalise: bool
+    row: Row, what: str, total: Fraction, allowance: Fraction, strict: bool
 ) -> tuple[Remark, ...]:
     deviation = total - 1
     if not deviation:
         return ()
     beyond = abs(deviation) > allowance
-    if beyond and not normalise:
+    if beyond and strict:
         raise NotNormalisedError(
             f"{what} sum to 1 {'+' if deviation > 0 else '-'} {written(abs(deviation))}",
             place=row.place,

@@ -7,7 +7,7 @@ comes from the scores, which are exact; mass comes from the weights (`float_weig
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -17,15 +17,17 @@ from numpy.typing import NDArray
 
 from specdist.errors import RowError
 from specdist.exact.law import FloatLaw
-from specdist.model.row import Row
-from specdist.processing import float_cuts
-from specdist.processing.cut_remarks import tie_remark
+from specdist.model.row import NumberFormat, Row
+from specdist.processing import float_changes, float_cuts, float_grids, float_remakes
+from specdist.processing.float_casts import rounded_logits, rounded_probabilities
 from specdist.processing.float_deviation import keep_within_deviations
+from specdist.processing.float_entropy import keep_eta, keep_typical
 from specdist.processing.float_law import law_of
 from specdist.processing.float_levels import Levels
 from specdist.processing.float_reading import Coded, read_row
-from specdist.processing.float_weights import UNIT, FloatArray, exact_powers, softmax_weights
-from specdist.processing.working_row import Remark
+from specdist.processing.float_weights import FloatArray, softmax_weights
+from specdist.processing.row_sum import Sums
+from specdist.processing.working_row import Remade, Remark, Shares
 
 _ONE = Fraction(1)
 _ZERO = Fraction(0)
@@ -35,10 +37,12 @@ _ZERO = Fraction(0)
 class FloatRow:
     """See the module and `WorkingRow`. ``ids``: kept tokens, rising; None while all are kept.
 
-    ``order``, where logarithms were taken, holds the weights before, whose order is exact.
     ``score_error`` bounds the absolute error of the scores as logits, ``weight_error`` the
-    relative error of scores that are weights. ``origin`` says, exactly, which numbers went through
-    which formula: rows of equal origin stand for the same real-valued weights.
+    relative error of scores that are weights. A weight w is the probability ``w / unit``.
+    ``logarithms`` marks logits that are logarithms of weights, and ``order``, where nothing has
+    changed them since, holds those weights, whose order is exact. ``origin`` says, exactly, which
+    numbers went through which formula: rows of equal origin stand for the same real-valued
+    weights. ``mass`` is the sum that the row brings to a test.
     """
 
     size: int
@@ -47,17 +51,20 @@ class FloatRow:
     dense: NDArray[np.floating[Any]] | None
     coded: Coded | None
     logits: bool
-    temperature: Fraction
-    score_error: Fraction
-    weight_error: Fraction
     origin: Hashable
-    remarks: tuple[Remark, ...]
+    remarks: tuple[Remark, ...] = ()
+    temperature: Fraction = _ONE
+    score_error: Fraction = _ZERO
+    weight_error: Fraction = _ZERO
     order: FloatArray | None = None
+    logarithms: bool = False
+    unit: Fraction = _ONE
+    mass: Fraction = _ONE
 
     @classmethod
-    def of(cls, row: Row, normalise: bool) -> FloatRow:
+    def of(cls, row: Row, sums: Sums) -> FloatRow:
         """The row as captured. Raises RowError for a row that holds no distribution."""
-        reading = read_row(row, normalise)
+        reading = read_row(row, sums)
         return cls(
             size=row.size,
             place=row.place,
@@ -65,11 +72,10 @@ class FloatRow:
             dense=reading.scores,
             coded=reading.coded,
             logits=reading.logits,
-            temperature=_ONE,
-            score_error=_ZERO,
-            weight_error=_ZERO,
             origin=reading.origin,
             remarks=reading.remarks,
+            unit=reading.total,
+            mass=reading.mass,
         )
 
     def scores(self) -> FloatArray:
@@ -104,69 +110,16 @@ class FloatRow:
         return Levels(scores[order], weights, self.coded.counts[order]), bound
 
     def add(self, changes: Mapping[int, Fraction]) -> FloatRow:
-        row = self.as_logits()
-        return row._changed(
-            changes,
-            lambda score, token: score + changes[token] * row.temperature,
-            _ONE,
-            ("add", tuple(sorted((x, c * row.temperature) for x, c in changes.items()))),
-        )
+        return float_changes.add(self, changes)
 
     def penalise(self, tokens: Collection[int], factor: Fraction) -> FloatRow:
-        return self.as_logits()._changed(
-            set(tokens),
-            lambda score, token: score / factor if score > 0 else score * factor,
-            max(factor, 1 / factor),
-            ("penalise", tuple(sorted(set(tokens))), factor),
-        )
-
-    def _changed(
-        self,
-        tokens: Collection[int],
-        change: Callable[[Fraction, int], Fraction],
-        stretch: Fraction,
-        step: Hashable,
-    ) -> FloatRow:
-        """The row with some logits changed and rounded; ``stretch`` scales the errors so far."""
-        scores = self.scores().copy()
-        error = self.score_error
-        for token in tokens:
-            entry = self._entry(token)
-            if entry is not None:
-                wanted = change(Fraction(float(scores[entry])), token)
-                scores[entry] = float(wanted)
-                rounded = abs(Fraction(float(scores[entry])) - wanted)
-                error = max(error, self.score_error * stretch + rounded)
-        return self._rescored(scores, error, step)
+        return float_changes.penalise(self, tokens, factor)
 
     def divide(self, temperature: Fraction) -> FloatRow:
-        if not self.logits and temperature.numerator == 1:
-            powers = exact_powers(self.scores(), temperature.denominator)
-            if powers is not None:
-                return self._rescored(powers, _ZERO, ("divide", temperature))
-        row = self.as_logits()
-        total = row.temperature * temperature
-        return replace(row, temperature=total)
+        return float_changes.divide(self, temperature)
 
     def as_logits(self) -> FloatRow:
-        """Scores as natural logarithms; `numpy.log` is trusted to 4 units in the last place."""
-        if self.logits:
-            return self
-        scores = np.log(self.scores())
-        error = 8 * UNIT * Fraction(float(np.abs(scores).max())) + self.weight_error + UNIT**10
-        return replace(
-            self,
-            dense=scores,
-            coded=None,
-            logits=True,
-            score_error=error,
-            weight_error=_ZERO,
-            order=self.scores(),
-        )
-
-    def _rescored(self, scores: FloatArray, error: Fraction, step: Hashable) -> FloatRow:
-        origin = (self.origin, step)
-        return replace(self, dense=scores, coded=None, score_error=error, origin=origin, order=None)
+        return float_changes.as_logits(self)
 
     def keep(self, tokens: Collection[int]) -> FloatRow:
         wanted = np.isin(self.tokens(), np.array(sorted(tokens), dtype=np.intp))
@@ -176,23 +129,8 @@ class FloatRow:
         unwanted = np.isin(self.tokens(), np.array(sorted(tokens), dtype=np.intp))
         return self.chosen(np.flatnonzero(~unwanted), "drops every token that is left")
 
-    def argmax(self) -> FloatRow:
-        scores = self.ranks()
-        tied = self.tokens()[scores == scores.max()]
-        blurred = float_cuts.order_remarks(self, scores, float(scores.max()), "temperature 0")
-        return replace(
-            self,
-            ids=tied[:1],
-            dense=np.array([1.0]),
-            coded=None,
-            logits=False,
-            temperature=_ONE,
-            score_error=_ZERO,
-            weight_error=_ZERO,
-            origin=("point", int(tied[0])),
-            order=None,
-            remarks=self.remarks + blurred + tie_remark([int(token) for token in tied]),
-        )
+    def argmax(self, ties: str = "lowest-id") -> FloatRow:
+        return float_cuts.argmax(self, ties)
 
     def keep_top(self, count: int, ties: str) -> FloatRow:
         return float_cuts.keep_top(self, count, ties)
@@ -207,13 +145,40 @@ class FloatRow:
         return keep_within_deviations(self, count)
 
     def keep_typical(self, mass: Fraction, boundary: str) -> FloatRow:
-        return float_cuts.keep_typical(self, mass, boundary)
+        return keep_typical(self, mass, boundary)
 
     def keep_at_least(self, probability: Fraction) -> FloatRow:
         return float_cuts.keep_at_least(self, probability)
 
     def keep_eta(self, epsilon: Fraction) -> FloatRow:
-        return float_cuts.keep_eta(self, epsilon)
+        return keep_eta(self, epsilon)
+
+    def mapped(self, targets: Sequence[int], size: int) -> FloatRow:
+        return float_remakes.mapped(self, targets, size)
+
+    def resized(self, size: int) -> FloatRow:
+        return float_remakes.resized(self, size)
+
+    def rounded_logits(self, numbers: NumberFormat) -> FloatRow:
+        return rounded_logits(self, numbers)
+
+    def rounded_probabilities(self, numbers: NumberFormat) -> FloatRow:
+        return rounded_probabilities(self, numbers)
+
+    def drawn_on_grid(self, points: int) -> FloatRow:
+        return float_grids.drawn_on_grid(self, points)
+
+    def raced_on_grid(self, points: int) -> FloatRow:
+        return float_grids.raced_on_grid(self, points)
+
+    def shares(self) -> Shares:
+        return float_remakes.shares(self)
+
+    def remade(self, made: Remade) -> FloatRow:
+        return float_remakes.remade(self, made)
+
+    def mixed(self, other: FloatRow, tokens: Collection[int]) -> FloatRow:
+        return float_remakes.mixed(self, other, tokens)
 
     def chosen(
         self, entries: NDArray[np.intp], empty: str, remarks: tuple[Remark, ...] = ()
@@ -230,12 +195,17 @@ class FloatRow:
             dense=self.scores()[entries],
             coded=None,
             order=None if self.order is None else self.order[entries],
+            mass=_ONE,
         )
 
     def law(self) -> FloatLaw:
         return law_of(self)
 
-    def _entry(self, token: int) -> int | None:
+    def identity(self) -> Hashable:
+        """What the row stands for, temperature and kept tokens included."""
+        return (self.origin, self.temperature, None if self.ids is None else self.ids.tobytes())
+
+    def entry(self, token: int) -> int | None:
         """Index of a token among the kept ones."""
         if self.ids is None:
             return token

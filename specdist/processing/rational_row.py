@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from specdist.errors import RowError
 from specdist.exact.law import RationalLaw
-from specdist.model.row import Row
-from specdist.processing import entropy_cuts
-from specdist.processing.cut_remarks import cut_remarks, prefix_remarks, share_slack, tie_remark
+from specdist.model.row import NumberFormat, Row
+from specdist.processing import entropy_cuts, rational_cuts, rational_remakes
+from specdist.processing.cut_remarks import blurred_remark, lost_mass_remark, tie_remark
 from specdist.processing.deviation_cut import within_deviations
-from specdist.processing.exact_signs import decided, exact_signs, prefix_length
-from specdist.processing.logit import ZERO, Logit, ranked, sign
+from specdist.processing.logit import ONE, ZERO, Logit, exact_sum, of_probability, ranked, sign
 from specdist.processing.logit_weights import Weights, weights
 from specdist.processing.row_checks import checked_logits
-from specdist.processing.working_row import Remark
+from specdist.processing.row_sum import Sums
+from specdist.processing.working_row import Remade, Remark, Shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +25,27 @@ class RationalRow:
 
     Order and ties are decided on the exact logits; masses on the weights, which are exact for
     probabilities at temperature 1/n, and otherwise float64 with a bound (`logit_weights.weights`).
+    A row that a step made anew from rounded masses carries their bound, ``weight_error``, and in
+    ``origin`` what it stands for. ``mass`` is the sum that the row brings to a test.
     """
 
     size: int
     logits: Mapping[int, Logit]
     place: str = ""
     remarks: tuple[Remark, ...] = ()
+    weight_error: Fraction = ZERO
+    origin: Hashable = None
+    mass: Fraction = ONE
 
     @classmethod
-    def of(cls, row: Row, normalise: bool) -> RationalRow:
+    def of(cls, row: Row, sums: Sums) -> RationalRow:
         """The row before any step. Raises `RowError` where it holds no distribution."""
-        logits, remarks = checked_logits(row, normalise)
-        return cls(row.size, logits, row.place, remarks)
+        logits, remarks, mass = checked_logits(row, sums)
+        return cls(row.size, logits, row.place, remarks, mass=mass)
 
     def add(self, changes: Mapping[int, Fraction]) -> RationalRow:
         changed = {x: self.logits[x].plus(change) for x, change in changes.items() if x in self}
-        return replace(self, logits={**self.logits, **changed})
+        return replace(self, logits={**self.logits, **changed}, mass=ONE)
 
     def penalise(self, tokens: Collection[int], factor: Fraction) -> RationalRow:
         changed = {
@@ -48,129 +53,147 @@ class RationalRow:
             for x in set(tokens)
             if x in self
         }
-        return replace(self, logits={**self.logits, **changed})
-
-    def keep(self, tokens: Collection[int]) -> RationalRow:
-        return self._kept(set(tokens))
-
-    def drop(self, tokens: Collection[int]) -> RationalRow:
-        return self._kept(self.logits.keys() - set(tokens))
+        return self._rescaled({**self.logits, **changed}, max(factor, 1 / factor))
 
     def divide(self, temperature: Fraction) -> RationalRow:
         factor = 1 / temperature
-        return replace(self, logits={x: logit.times(factor) for x, logit in self.logits.items()})
+        return self._rescaled({x: z.times(factor) for x, z in self.logits.items()}, factor)
 
-    def argmax(self) -> RationalRow:
+    def _rescaled(self, logits: Mapping[int, Logit], factor: Fraction) -> RationalRow:
+        error = rational_remakes.power_error(self.weight_error, factor)
+        return replace(self, logits=logits, weight_error=error, mass=ONE)
+
+    def keep(self, tokens: Collection[int]) -> RationalRow:
+        return self.kept(set(tokens))
+
+    def drop(self, tokens: Collection[int]) -> RationalRow:
+        return self.kept(self.logits.keys() - set(tokens))
+
+    def argmax(self, ties: str = "lowest-id") -> RationalRow:
         tied = ranked(self.logits)[0]
-        return self._kept({tied[0]}, tie_remark(tied))
+        blurred = self.order_remarks("temperature 0", tied[0])
+        if ties == "all":
+            even = Remade(dict.fromkeys(tied, ONE), self.size, ZERO, "argmax", remarks=blurred)
+            return self.remade(even)
+        point = self.kept({tied[0]}, blurred + tie_remark(tied))
+        return replace(point, weight_error=ZERO)
 
     def keep_top(self, count: int, ties: str) -> RationalRow:
-        kept: list[int] = []
-        for group in ranked(self.logits):
-            if len(kept) >= count:
-                break
-            kept += group
-        return self._kept(set(kept if ties == "all" else kept[:count]))
+        return rational_cuts.keep_top(self, count, ties)
 
     def keep_prefix(self, mass: Fraction, boundary: str, ties: str) -> RationalRow:
-        weighed = self._weights()
-        total = weighed.total
-        wanted = mass * total
-        units = list(_units(ranked(self.logits), ties))
-        kept: list[int] = []
-        before = reached = ZERO
-        length = 0
-        for unit in units:
-            kept += unit
-            length += 1
-            before, reached = reached, reached + sum(weighed.by_token[x] for x in unit)
-            if reached > wanted or (reached == wanted and boundary == "reach"):
-                break
-        share = reached / total if len(kept) < len(self.logits) else None
-        remarks = prefix_remarks("top-p", mass, before / total, share, weighed.bound)
-        signs = exact_signs(self.logits, remarks)
-        if signs is not None:
-            length = prefix_length(signs, units, length, mass, boundary == "reach")
-            kept = [token for unit in units[:length] for token in unit]
-            remarks = decided(remarks)
-        return self._kept(set(kept), remarks)
+        return rational_cuts.keep_prefix(self, mass, boundary, ties)
 
     def keep_relative(self, fraction: Fraction, strict: bool) -> RationalRow:
-        weighed = self._weights()
-        best = set(ranked(self.logits)[0])
-        largest = max(weighed.by_token.values())
-        ratios = {x: weight / largest for x, weight in weighed.by_token.items() if x not in best}
-        kept = best if fraction < 1 or (fraction == 1 and not strict) else set()
-        if fraction < 1:  # a ratio of 1 is told by the order, whatever is rounded
-            kept = kept | {x for x, ratio in ratios.items() if ratio > fraction}
-            kept |= set() if strict else {x for x, ratio in ratios.items() if ratio == fraction}
-        remarks: tuple[Remark, ...] = ()
-        if ratios:
-            nearest = min(ratios.values(), key=lambda ratio: abs(ratio - fraction))
-            slack = share_slack(nearest, weighed.bound) if fraction < 1 else ZERO
-            remarks = cut_remarks("min-p", "relative probability", fraction, nearest, slack)
-        signs = exact_signs(self.logits, remarks)
-        if signs is not None:
-            top, least = min(best), 1 if strict else 0
-            kept = best | {x for x in ratios if signs.ratio_minus(x, top, fraction) >= least}
-            remarks = decided(remarks)
-        return self._kept(kept, remarks)
+        return rational_cuts.keep_relative(self, fraction, strict)
 
     def keep_within_deviations(self, count: Fraction) -> RationalRow:
         kept, remarks = within_deviations(self.logits, count)
-        return self._kept(kept, remarks)
+        if self.weight_error:
+            remarks += (blurred_remark("top-n-sigma", "the deviation"),)
+        return self.kept(kept, remarks)
 
     def keep_typical(self, mass: Fraction, boundary: str) -> RationalRow:
-        masses, bound = self._masses()
-        return self._kept(*entropy_cuts.typical(masses, bound, mass, boundary))
+        masses, bound = self.shares()
+        return self.kept(*entropy_cuts.typical(masses, bound, mass, boundary))
 
     def keep_at_least(self, probability: Fraction) -> RationalRow:
-        masses, bound = self._masses()
-        best = set(ranked(self.logits)[0])
-        others = {x: share for x, share in masses.items() if x not in best}
-        remarks: tuple[Remark, ...] = ()
-        if others:
-            nearest = min(others.values(), key=lambda share: abs(share - probability))
-            slack = share_slack(nearest, bound)
-            remarks = cut_remarks("epsilon", "probability", probability, nearest, slack)
-        kept = {x for x in others if others[x] >= probability}
-        signs = exact_signs(self.logits, remarks)
-        if signs is not None:
-            kept = {x for x in others if signs.mass_minus([x], probability) >= 0}
-            remarks = decided(remarks)
-        return self._kept(kept | best, remarks)
+        return rational_cuts.keep_at_least(self, probability)
 
     def keep_eta(self, epsilon: Fraction) -> RationalRow:
-        masses, bound = self._masses()
-        return self._kept(*entropy_cuts.eta(masses, bound, epsilon))
+        masses, bound = self.shares()
+        return self.kept(*entropy_cuts.eta(masses, bound, epsilon))
+
+    def mapped(self, targets: Sequence[int], size: int) -> RationalRow:
+        lost = rational_remakes.mass_outside(self, lambda x: targets[x] >= 0)
+        inside = self.kept(
+            {x for x in self.logits if targets[x] >= 0},
+            lost_mass_remark("vocab-map", lost, "on tokens without a target id"),
+        )
+        logits = {targets[x]: z for x, z in inside.logits.items()}
+        origin = (inside.origin, tuple(targets)) if inside.origin is not None else None
+        return replace(inside, size=size, logits=dict(sorted(logits.items())), origin=origin)
+
+    def resized(self, size: int) -> RationalRow:
+        lost = rational_remakes.mass_outside(self, lambda x: x < size)
+        inside = self.kept(
+            {x for x in self.logits if x < size},
+            lost_mass_remark("vocab-size", lost, f"on ids from {size} on"),
+        )
+        return replace(inside, size=size)
+
+    def rounded_logits(self, numbers: NumberFormat) -> RationalRow:
+        return rational_remakes.rounded_logits(self, numbers)
+
+    def rounded_probabilities(self, numbers: NumberFormat) -> RationalRow:
+        return rational_remakes.rounded_probabilities(self, numbers)
+
+    def drawn_on_grid(self, points: int) -> RationalRow:
+        return rational_remakes.drawn_on_grid(self, points)
+
+    def raced_on_grid(self, points: int) -> RationalRow:
+        return rational_remakes.raced_on_grid(self, points)
+
+    def mixed(self, other: RationalRow, tokens: Collection[int]) -> RationalRow:
+        return rational_remakes.mixed(self, other, tokens)
+
+    def remade(self, made: Remade) -> RationalRow:
+        total = exact_sum(made.by_token.values())
+        logits = {x: of_probability(made.by_token[x] / total) for x in sorted(made.by_token)}
+        return replace(
+            self,
+            size=made.size,
+            logits=logits,
+            remarks=self.remarks + made.remarks,
+            weight_error=made.bound,
+            origin=(self.identity(), made.step) if made.bound else None,
+            mass=made.mass,
+        )
 
     def law(self) -> RationalLaw:
-        masses, bound = self._masses()
+        masses, bound = self.shares()
         values = tuple(masses.get(x, ZERO) for x in range(self.size))
         exponents = None
         if all(not logit.power for logit in self.logits.values()):
             kept = self.logits
             exponents = tuple(kept[x].shift if x in kept else None for x in range(self.size))
-        return RationalLaw(values, bound, exponents, self._origin() if bound else None)
+        origin = self.identity() if bound else None
+        return RationalLaw(values, bound, exponents, origin, self.mass)
 
-    def _origin(self) -> Hashable:
-        """The closed form of the kept logits, relative to the largest: equal for equal laws."""
+    def identity(self) -> Hashable:
+        """The closed form of the kept logits, relative to the largest, and what they stand for:
+        equal for equal laws."""
         largest = max(logit.shift for logit in self.logits.values())
-        return tuple((x, logit.plus(-largest)) for x, logit in self.logits.items())
+        form = tuple((x, logit.plus(-largest)) for x, logit in self.logits.items())
+        return form if self.origin is None else (self.origin, form)
 
     def __contains__(self, token: int) -> bool:
         return token in self.logits
 
-    def _weights(self) -> Weights:
-        return weights(self.logits)
+    def weights(self) -> Weights:
+        """The weight of every kept token, and their bound."""
+        weighed = weights(self.logits)
+        if not self.weight_error:
+            return weighed
+        return weighed._replace(bound=(1 + weighed.bound) * (1 + self.weight_error) - 1)
 
-    def _masses(self) -> tuple[dict[int, Fraction], Fraction]:
-        """The probability of every kept token, and the relative bound of their weights."""
-        weighed = self._weights()
+    def shares(self) -> Shares:
+        weighed = self.weights()
         total = weighed.total
-        return {x: weight / total for x, weight in weighed.by_token.items()}, weighed.bound
+        return Shares({x: w / total for x, w in weighed.by_token.items()}, weighed.bound)
 
-    def _kept(self, tokens: Collection[int], remarks: tuple[Remark, ...] = ()) -> RationalRow:
+    def order_remarks(self, step: str, last: int) -> tuple[Remark, ...]:
+        """A remark where rounded masses leave the order around a token open."""
+        if not self.weight_error:
+            return ()
+        by_token = self.weights().by_token
+        reach = 4 * self.weight_error * by_token[last]
+        if sum(abs(weight - by_token[last]) <= reach for weight in by_token.values()) < 2:
+            return ()
+        return (blurred_remark(step, "the order of two tokens at the cut"),)
+
+    def kept(self, tokens: Collection[int], remarks: tuple[Remark, ...] = ()) -> RationalRow:
+        """The row with only these tokens; RowError if there are none."""
         logits = {x: logit for x, logit in self.logits.items() if x in tokens}
         if not logits:
             raise RowError(
@@ -179,11 +202,5 @@ class RationalRow:
                 expected="a step that keeps at least one token",
                 advice="check the ids and limits of the step; nothing is repaired silently",
             )
-        return replace(self, logits=logits, remarks=self.remarks + remarks)
-
-
-def _units(groups: list[list[int]], ties: str) -> list[list[int]]:
-    """What a prefix grows by: whole groups of tied tokens, or tokens in the order of the rule."""
-    if ties == "all":
-        return groups
-    return [[x] for group in groups for x in (group if ties == "lowest-id" else reversed(group))]
+        mass = self.mass if len(logits) == len(self.logits) else ONE
+        return replace(self, logits=logits, remarks=self.remarks + remarks, mass=mass)

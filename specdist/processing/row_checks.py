@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 from specdist.errors import NotNormalisedError, RowError
 from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Row
-from specdist.processing.cut_remarks import sum_remark, written
+from specdist.processing.cut_remarks import own_sum_remark, sum_remark, written
 from specdist.processing.dtype_hint import number_format_hint
 from specdist.processing.logit import (
     ONE,
@@ -20,10 +21,9 @@ from specdist.processing.logit import (
     of_logit,
     of_probability,
 )
-from specdist.processing.row_sum import ROUNDING, softmax_units, sum_allowance
+from specdist.processing.row_sum import ROUNDING, Sums, softmax_units, sum_allowance
 from specdist.processing.working_row import Remark
 
-Checked = tuple[dict[int, Logit], tuple[Remark, ...]]
 _DIGITS = 40
 _DIGIT_ERROR = Fraction(1, 10**35)
 _NEGLIGIBLE = Decimal("1e-60")
@@ -31,13 +31,23 @@ _DECIMALS = 3
 """Fewer decimals than this in a log-probability row are no evidence of rounding."""
 
 
-def checked_logits(row: Row, normalise: bool) -> Checked:
-    """The logits of the possible tokens of a rational row, and what had to be said about it.
+class Checked(NamedTuple):
+    """The logits of the possible tokens of a row, what had to be said about it, and its sum where
+    that enters the test."""
+
+    logits: dict[int, Logit]
+    remarks: tuple[Remark, ...] = ()
+    mass: Fraction = ONE
+
+
+def checked_logits(row: Row, sums: Sums) -> Checked:
+    """What a rational row starts from.
 
     Probabilities must sum to one: decimals exactly, stored floats within `row_sum.sum_allowance`,
     then read as weights over their exact sum. Log-probabilities must not exceed 0 by more than
-    their rounding, and their exponentials must sum to one within it. ``normalise`` rescales what
-    does not, and says so. Raises `NotNormalisedError` for such a sum, `RowError` otherwise.
+    their rounding, and their exponentials must sum to one within it. ``sums`` says what to do with
+    a row that does not; what is taken is remarked. Raises `NotNormalisedError` for a sum that is
+    refused, `RowError` otherwise.
     """
     if isinstance(row.values, PointMass):
         if not 0 <= row.values.token < row.size:
@@ -46,13 +56,13 @@ def checked_logits(row: Row, normalise: bool) -> Checked:
                 place=row.place,
                 expected=f"a token id from 0 to {row.size - 1}",
             )
-        return {row.values.token: of_probability(ONE)}, ()
+        return Checked({row.values.token: of_probability(ONE)})
     if not isinstance(row.values, RationalValues):
         raise TypeError("a float row has its own representation")
     if not row.size:
         raise RowError("the row holds no token", place=row.place, expected="one number per token")
     if row.kind is Kind.PROBABILITIES:
-        return _probabilities(row, row.values.values, normalise)
+        return _probabilities(row, row.values.values, sums)
     logits = {x: of_logit(z) for x, z in enumerate(row.values.values) if z is not None}
     if not logits:
         raise RowError(
@@ -61,11 +71,11 @@ def checked_logits(row: Row, normalise: bool) -> Checked:
             expected="at least one finite value",
         )
     if row.kind is Kind.LOGPROBS:
-        return logits, _logprob_remarks(row, logits, normalise)
-    return logits, ()
+        return Checked(logits, _logprob_remarks(row, logits, sums is Sums.RESCALED))
+    return Checked(logits)
 
 
-def _probabilities(row: Row, values: tuple[Fraction | None, ...], normalise: bool) -> Checked:
+def _probabilities(row: Row, values: tuple[Fraction | None, ...], sums: Sums) -> Checked:
     for token, value in enumerate(values):
         if value is None or value < 0:
             raise RowError(
@@ -81,16 +91,20 @@ def _probabilities(row: Row, values: tuple[Fraction | None, ...], normalise: boo
             "every probability is 0", place=row.place, expected="probabilities that sum to 1"
         )
     deviation = total - 1
+    logits = {x: of_probability(value / total) for x, value in present.items()}
     if not deviation:
-        return {x: of_probability(value) for x, value in present.items()}, ()
+        return Checked(logits)
+    if sums is Sums.OWN:
+        cause = "taken as they are, as --unnormalised asks"
+        return Checked(logits, own_sum_remark("probabilities", deviation, cause), total)
     within = abs(deviation) <= sum_allowance(row.numbers, row.size, total)
-    if not within and not normalise:
+    if not within and sums is Sums.STRICT:
         hint = number_format_hint(row, values)
         if not hint and max(present.values()) > 1:
             hint = kind_advice(row, "logits")
         raise _not_normalised(row, "probabilities", deviation, hint)
     remark = sum_remark("probabilities", deviation, repaired=not within)
-    return {x: of_probability(value / total) for x, value in present.items()}, (remark,)
+    return Checked(logits, (remark,))
 
 
 def kind_advice(row: Row, kind: str) -> str:

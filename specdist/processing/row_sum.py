@@ -18,9 +18,21 @@ refused with the exact difference, and ``--normalise`` is the repair. Decimals h
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 
 from specdist.model.row import NumberFormat
+
+
+class Sums(StrEnum):
+    """What to do with a probability row whose sum is not one."""
+
+    STRICT = "strict"
+    """Refuse it, unless the rounding of its format explains the sum."""
+    RESCALED = "rescaled"
+    """Divide by the sum, and say so."""
+    OWN = "own"
+    """Take it as it is: the law carries its sum."""
 
 
 @dataclass(frozen=True, slots=True)
