@@ -19,6 +19,7 @@ from specdist.processing import RowContext, TokenHistory
 from specdist.verify import mismatch
 from specdist.verify.close_cuts import settled
 from specdist.verify.closed_form import with_closed_forms
+from specdist.verify.greedy_cut_off import open_cut_off
 from specdist.verify.plan import Plan, Plans
 from specdist.verify.position import Checked, check_bonus, check_position
 from specdist.verify.position_laws import PositionLaws, position_laws, role_fillings
@@ -106,10 +107,18 @@ def _position(
     except SettingsError as error:
         raise error.at(position.target.place) from None
     verdict = settled(found, checked.result.verdict, by_role, verify)
+    open_law = None
+    if settings.preset is None:
+        open_law = open_cut_off(found, by_role, laws_with, position.index)
+    if open_law is not None and verdict is Verdict.EQUAL:
+        verdict = Verdict.UNDECIDED
     if verdict is not checked.result.verdict:
         checked = replace(checked, result=replace(checked.result, verdict=verdict))
-    notes = mismatch.remarks(found, position.index)
-    return checked.result, notes + _findings(step, position, checked, found, settings)
+    findings = mismatch.remarks(found, position.index)
+    findings += [open_law] if open_law is not None else []
+    if open_law is None or verdict is not Verdict.UNDECIDED:
+        findings += _findings(step, position, checked, found, settings)
+    return checked.result, findings
 
 
 def _setup(found: PositionLaws, plan: Plan, position: Position, proposal: Proposal | None) -> Setup:
@@ -140,7 +149,7 @@ def _context(
         normalise=settings.normalise,
         drafted_token=drafted[index] if index < len(drafted) else None,
         target_size=None if position is None else position.target.size,
-        draft_map=None if position is None else position.draft_map or settings.draft_map,
+        draft_map=settings.draft_map or (None if position is None else position.draft_map),
         texts=None if step.vocab is None else step.vocab.texts,
         draft_texts=None if step.draft_vocab is None else step.draft_vocab.texts,
         unnormalised=plan.numerics.unnormalised,
