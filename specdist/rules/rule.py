@@ -47,7 +47,8 @@ class Rule:
     for parameters that make it invalid on these laws. ``neutral`` tells for which parameters a
     lossy rule is lossless. ``sufficient`` tells from the roles alone that the output law is the
     reference, for a lossless rule in exact arithmetic. ``takes_keep``: whether dropped draft
-    tokens make sense. ``page`` is what `specdist explain NAME` prints.
+    tokens make sense; ``divides``: whether a drafted token is tested by a ratio to `accept_draft`,
+    so that its being 0 there matters. ``page`` is what `specdist explain NAME` prints.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Rule:
     sufficient: Callable[[RoleLaws], bool] = tested_as_drafted
     whole_vocabulary: bool = False
     takes_keep: bool = True
+    divides: bool = True
 
     def lossless(self, use: RecipeStep) -> bool:
         """Whether the rule as written claims the target's law."""

@@ -55,7 +55,7 @@ def check_position(
     laws = setup.role_laws()
     other_reading = None
     proven = setup.lossless_by_roles
-    if setup.numerics.zero_draft == "error" and drafts_outside_test(laws):
+    if setup.rule.divides and _open_zero(setup) and drafts_outside_test(laws):
         if found.drafted_or_tested_by_row:
             _refuse_drafted_outside(laws, place)
         rejecting = setup.role_laws(zero_draft="reject")
@@ -87,6 +87,10 @@ def check_position(
         proposal=proposal_figures(setup, laws, outcomes),
     )
     return Checked(result, setup, laws, outcomes, comparison, other_reading)
+
+
+def _open_zero(setup: Setup) -> bool:
+    return setup.numerics.zero_draft == "error"
 
 
 def check_bonus(found: PositionLaws, settings: CheckSettings, vocab: Vocab | None) -> BonusResult:
@@ -146,21 +150,16 @@ def _agreed(verdict: Verdict, other: Comparison | None, settings: CheckSettings)
 
 
 def _honest_acceptance(setup: Setup, laws: RoleLaws, accepted: ExactVector) -> Figure:
-    """Acceptance of token verification with every role repaired: the reference throughout,
-    tested as drafted."""
+    """Acceptance with every role repaired: of the rule itself where it is lossless, else of token
+    verification, the reference throughout and tested as drafted."""
+    if setup.lossless_by_roles:
+        return probability(accepted.total(), accepted.error)
+    if setup.rule.kind == "lossless" and setup.use.text != "token":
+        repaired = setup.repaired()
+        honest = repaired.outcomes(repaired.role_laws()).accepted
+        return probability(honest.total(), honest.error)
     reference, drafted = laws[Role.REFERENCE], laws[Role.DRAFTED_FROM]
-    one_hot = Role.ACCEPT_DRAFT in laws.one_hot or setup.rule.name == "one-hot"
-    if (
-        setup.rule.name == "token"
-        and setup.numerics.ideal
-        and setup.proposal is None
-        and (
-            laws[Role.ACCEPT_TARGET] is reference
-            and (one_hot or laws[Role.ACCEPT_DRAFT] is drafted)
-        )
-    ):
-        honest = accepted
-    elif one_hot:
+    if Role.ACCEPT_DRAFT in laws.one_hot:
         honest = drafted.product(reference)
     else:
         honest = drafted.minimum(reference)

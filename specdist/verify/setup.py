@@ -13,7 +13,7 @@ from specdist.exact.vectors import rational, same_law, vectors_of_laws
 from specdist.model.numerics import EXACT, Numerics
 from specdist.model.proposal import Proposal
 from specdist.model.recipe import RecipeStep
-from specdist.model.role import ONE_HOT_ROLES, Role
+from specdist.model.role import ONE_HOT_ROLES, TARGET_ROLES, Role
 from specdist.rules.keep_rules import captured_share, keep_rule_named
 from specdist.rules.outcomes import Outcomes, RoleLaws, Share
 from specdist.rules.proposals import proposal_outcomes
@@ -49,6 +49,15 @@ class Setup:
         mine, other = self.laws[first], self.laws[second]
         return self._mass(first) == self._mass(second) and same_law(mine, other)
 
+    def repaired(self) -> Setup:
+        """The same rule as a correct engine would run it: every role repaired, in real arithmetic,
+        without dropped tokens."""
+        target, drafted = self.laws[Role.REFERENCE], self.laws[Role.DRAFTED_FROM]
+        laws = {role: target if role in TARGET_ROLES else drafted for role in self.laws}
+        one_hot = frozenset(ONE_HOT_ROLES) if Role.ACCEPT_DRAFT in self.one_hot else frozenset()
+        laws |= {role: drafted for role in ONE_HOT_ROLES if role not in one_hot}
+        return replace(self, laws=laws, one_hot=one_hot, numerics=EXACT, proposal=None, keep=None)
+
     def with_reference(self, role: Role) -> Setup:
         """The same position if the law of ``role`` were the reference."""
         return replace(self, laws={**self.laws, Role.REFERENCE: self.laws[role]})
@@ -68,20 +77,31 @@ class Setup:
         single = self.laws[Role.REFERENCE].support == 1
         return self.rule.sufficient(laws) or (single and target_as_reference(laws))
 
-    def role_laws(self, fractions: bool = False, zero_draft: str | None = None) -> RoleLaws:
-        """The laws as exact vectors; as ``fractions`` they are the readable twin."""
+    def vectors(self, fractions: bool = False) -> dict[Role | str, ExactVector]:
+        """The laws as exact vectors by role, the captured rows by name, each of sum one; as
+        ``fractions`` they are the readable twin."""
+        everything: dict[Role | str, Law] = dict(self.laws.items())
+        everything |= {name: _law_of(values) for name, values in self.given.items()}
+        if fractions:
+            return {name: RationalVector.of(rational(law)) for name, law in everything.items()}
+        return vectors_of_laws(everything, self._whole_vocabulary)
+
+    def role_laws(
+        self,
+        fractions: bool = False,
+        zero_draft: str | None = None,
+        vectors: Mapping[Role | str, ExactVector] | None = None,
+    ) -> RoleLaws:
+        """The laws as a rule takes them. ``vectors`` are those of `vectors`, where they are known
+        already."""
         numerics = self.numerics
         if zero_draft is not None:
             numerics = replace(numerics, zero_draft=zero_draft)
-        everything: dict[Role | str, Law] = dict(self.laws.items())
-        everything |= {name: _law_of(values) for name, values in self.given.items()}
-        vectors: dict[Role | str, ExactVector] = {}
-        if fractions:
-            vectors |= {name: RationalVector.of(rational(law)) for name, law in everything.items()}
-        else:
-            vectors |= vectors_of_laws(everything, self._whole_vocabulary)
-        by_role = {role: self._scaled(role, vectors[role]) for role in self.laws}
-        captured = {name: vectors[name].scaled(everything[name].mass) for name in self.given}
+        made = self.vectors(fractions) if vectors is None else vectors
+        by_role = {role: self._scaled(role, made[role]) for role in self.laws}
+        captured = {
+            name: made[name].scaled(sum(values, Fraction(0))) for name, values in self.given.items()
+        }
         return RoleLaws(by_role, self.one_hot, self.same, numerics, captured or None)
 
     @property
