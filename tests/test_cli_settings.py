@@ -30,7 +30,8 @@ def config(text: str, name: str = "specdist.toml") -> None:
 def test_defaults() -> None:
     chosen = effective({})
     assert (chosen.output.format, chosen.output.show, chosen.output.color) == ("text", 10, "auto")
-    assert chosen.settings.checking.zero_draft == "error"
+    assert chosen.settings.checking.overrides.numerics == {}
+    assert chosen.settings.checking.draft_map is None
     assert chosen.settings.checking.workers is None
     assert {origin for _, origin in chosen.shown.values()} == {"default"}
 

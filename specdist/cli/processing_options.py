@@ -3,7 +3,8 @@ the draft side only."""
 
 from __future__ import annotations
 
-from specdist.cli.options import Option
+from specdist.cli.option import Option
+from specdist.cli.options import INPUT
 from specdist.processing.processor import Processor
 from specdist.processing.registry import PROCESSORS
 
@@ -13,6 +14,8 @@ A processing option takes VALUE:option=value:option=value, for example
 (specdist explain top-p); steps in another order are a --recipe"""
 
 _SHORT = {"temperature": "T"}
+_TAKEN = {option.name for option in INPUT}
+"""Names of input options: a processor of that name is written in a recipe for both sides."""
 
 
 def _help(processor: Processor) -> str:
@@ -31,6 +34,7 @@ BOTH_SIDES: tuple[Option, ...] = tuple(
         short=_SHORT.get(processor.name, ""),
     )
     for processor in PROCESSORS
+    if processor.name not in _TAKEN
 )
 
 DRAFT_SIDE: tuple[Option, ...] = tuple(

@@ -9,7 +9,7 @@ file (``defaults``).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,11 @@ from typing import Any
 from specdist.cli import option_values as read
 from specdist.cli.config_file import read_config
 from specdist.cli.engine_layer import chosen_preset, warn_of_refused, with_preset
-from specdist.cli.layers import Layer, Layered, environment, placed
+from specdist.cli.layers import Layer, Layered, environment
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option
-from specdist.cli.processing_options import BOTH_SIDES, DRAFT_SIDE, PROCESSING
+from specdist.cli.processing_layer import processing
+from specdist.cli.processing_options import PROCESSING
 from specdist.errors import SettingsError
-from specdist.model.options import ProcessingOptions
-from specdist.model.preset import Preset
-from specdist.model.role import Role
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import CheckSettings, ReadingSettings, Settings
 
@@ -72,8 +70,8 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
     preset = chosen_preset(chosen)
     chosen = chosen if preset is None else with_preset(chosen, preset)
     checking = CheckSettings(
-        overrides=_processing(layers[0], preset),
-        defaults=_processing(layers[-1], preset),
+        overrides=processing(layers[0], preset),
+        defaults=processing(layers[-1], preset),
         preset=preset,
         symbolic=symbolic,
         **_checking(chosen),
@@ -82,55 +80,6 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
     shown = {option.name: chosen.shown(option) for option in ALL_OPTIONS}
     origins = {name: origin for name, (value, origin) in shown.items() if value is not None}
     return Effective(Settings(_reading(chosen), checking, origins), _output(chosen), shown)
-
-
-def _processing(layer: Layer, preset: Preset | None) -> ProcessingOptions:
-    """One layer's processing options, each tried so that a bad value is reported at once."""
-    from specdist.model.numerics import NAMES, read_numerics
-    from specdist.processing import build_recipe, resolve_recipes
-    from specdist.rules.registry import read_rule
-
-    target = {o.name: layer.values[o.name] for o in BOTH_SIDES if o.name in layer.values}
-    draft = {
-        o.name.removeprefix("draft-"): layer.values[o.name]
-        for o in DRAFT_SIDE
-        if o.name in layer.values
-    }
-    options = ProcessingOptions(
-        target=target,
-        draft=draft,
-        recipe=layer.values.get("recipe"),
-        draft_recipe=layer.values.get("draft-recipe"),
-        roles=_roles(layer.values.get("role", ())),
-        rule=layer.values.get("rule"),
-        numerics={name: layer.values[name] for name in NAMES if name in layer.values},
-    )
-    with placed(layer.origin):
-        build_recipe(target)
-        build_recipe(draft)
-        resolve_recipes([options], preset)
-        read_numerics(options.numerics)
-        if options.rule is not None:
-            read_rule(options.rule)
-    return options
-
-
-def _roles(texts: Iterable[str]) -> dict[Role, str]:
-    roles: dict[Role, str] = {}
-    for text in texts:
-        name, equals, recipe = text.partition("=")
-        name = name.strip().replace("-", "_")
-        known = [role.value for role in Role]
-        if not equals or name not in known:
-            raise SettingsError(
-                f"role={text} is not ROLE=RECIPE" if not equals else f"unknown role {name!r}",
-                expected=f"one of {', '.join(known)}, then = and a recipe",
-                advice=read.near(name, known),
-            )
-        if Role(name) in roles:
-            raise SettingsError(f"role {name} is given twice", expected="one recipe a role")
-        roles[Role(name)] = recipe
-    return roles
 
 
 def _reading(chosen: Layered) -> ReadingSettings:
@@ -168,6 +117,7 @@ def _checking(chosen: Layered) -> dict[str, Any]:
         "normalise": chosen.flag("normalise"),
         "history": chosen.get("history", read.whole_list),
         "prompt_length": chosen.get("prompt-length", read.whole, 0),
+        "draft_map": _draft_map(chosen),
         "show": _show(chosen),
         "max_tv": chosen.get("max-tv", read.share),
         "min_acceptance": chosen.get("min-acceptance", read.share),
@@ -176,6 +126,25 @@ def _checking(chosen: Layered) -> dict[str, Any]:
         "workers": chosen.get("workers", read.whole, 1),
         "exact": chosen.flag("exact"),
     }
+
+
+def _draft_map(chosen: Layered) -> tuple[int, ...] | None:
+    """The map of ``--draft-map``, read from its file."""
+
+    def load(name: str, text: str) -> tuple[int, ...]:
+        from specdist.readers import load_draft_map
+
+        return load_draft_map(text, form)
+
+    form: str | None = chosen.get("draft-map-form", read.choice, ("ids", "offsets"))
+    found: tuple[int, ...] | None = chosen.get("draft-map", load)
+    if form is not None and found is None:
+        raise SettingsError(
+            "draft-map-form is given without a map",
+            place=COMMAND_LINE,
+            expected="--draft-map FILE[::NAME]",
+        )
+    return found
 
 
 def _show(chosen: Layered) -> int:

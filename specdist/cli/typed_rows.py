@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from specdist.cli.option_values import rational, whole
+from specdist.cli.option_values import rational, share, whole
 from specdist.errors import SettingsError
 from specdist.model.capture import Capture, Position, Step
+from specdist.model.options import NO_OPTIONS, ProcessingOptions
 from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Row, Stage
 
 _KINDS = {"": Kind.PROBABILITIES, "-logits": Kind.LOGITS, "-logprobs": Kind.LOGPROBS}
 _ENDLESS = ("-inf", "-infinity")
 _SOURCE = "command line"
+GIVEN = ("accept", "recovery")
+"""Rows of the rule `given`."""
 
 
 def typed_capture(texts: Mapping[str, str]) -> Capture:
-    """The capture of the rows ``--target...``, ``--draft...`` and ``--draft-token``."""
+    """The capture of the rows ``--target...``, ``--draft...``, ``--accept``, ``--recovery``,
+    ``--keep-row`` and of ``--draft-token``."""
     target = _row("target", texts)
     if target is None:
         raise SettingsError(
@@ -26,23 +30,46 @@ def typed_capture(texts: Mapping[str, str]) -> Capture:
         )
     drafted = _drafted_token(texts, target.size)
     draft = _row("draft", texts) or _point_mass(drafted, target.size)
-    if draft.size != target.size:
-        raise SettingsError(
-            f"target has {target.size} tokens, draft has {draft.size}",
-            place=f"{target.place} and {draft.place.removeprefix(_SOURCE + ', ')}",
-            expected="rows of the same length",
-        )
+    given = {name: _by_token(name, texts, target.size) for name in GIVEN if name in texts}
+    position = Position(
+        index=0,
+        target=target,
+        draft=draft,
+        draft_token=drafted,
+        keep=_by_token("keep-row", texts, target.size) if "keep-row" in texts else None,
+        given=given,
+    )
     step = Step(
         id="0",
         source=_SOURCE,
-        positions=(Position(0, target, draft, drafted),),
+        positions=(position,),
         draft_tokens=None if drafted is None else (drafted,),
+        options=ProcessingOptions(rule="given") if given else NO_OPTIONS,
     )
 
     def steps() -> Iterator[Step]:
         yield step
 
     return Capture(_SOURCE, "typed rows", steps, step_count=1)
+
+
+def _by_token(name: str, texts: Mapping[str, str], size: int) -> tuple[Fraction, ...]:
+    """Numbers from 0 to 1, one a token of the target."""
+    values = tuple(share(name, part) for part in texts[name].split(","))
+    if len(values) != size:
+        raise SettingsError(
+            f"{name} has {len(values)} numbers, the target row {size}",
+            place=f"{_SOURCE}, --{name}",
+            expected="one number a token",
+        )
+    total = sum(values, Fraction(0))
+    if name == "recovery" and total not in (0, 1):
+        raise SettingsError(
+            f"recovery sums to {total}",
+            place=f"{_SOURCE}, --{name}",
+            expected="a law, which sums to 1, or zeros where nothing is ever recovered",
+        )
+    return values
 
 
 def _point_mass(token: int | None, size: int) -> Row:

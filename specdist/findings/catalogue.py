@@ -77,6 +77,18 @@ def idents() -> tuple[str, ...]:
 
 FOUND = (
     "output-mismatch",
+    "drafted-mismatch",
+    "residual-mismatch",
+    "target-mismatch",
+    "lossless-for-another-target",
+    "lossy-by-design",
+    "anticipating-length-rule",
+    "reused-randomness",
+    "numeric-rounding",
+    "rule-mismatch",
+    "impossible-token",
+    "impossible-acceptance",
+    "support-hole",
     "bonus-mismatch",
     "acceptance-below-floor",
     "configuration-needed",

@@ -99,7 +99,7 @@ def pick(archive: Archive, name: str | None, side: str) -> Tensor:
     """The tensor of ``FILE::NAME``, or the only one that can be meant; ``NAME.1`` is an item of a
     list or tuple that is stored as one tensor. Raises CaptureError."""
     if name is not None:
-        return _named(archive, name)
+        return named_tensor(archive, name)
     rows = _row_tensors(archive)
     if len(rows) == 1:
         return next(iter(rows.values()))
@@ -138,7 +138,8 @@ def sidecar(archive: Archive, names: tuple[str, ...], side: str = "") -> Tensor 
     return None
 
 
-def _named(archive: Archive, name: str) -> Tensor:
+def named_tensor(archive: Archive, name: str) -> Tensor:
+    """The tensor of that name; ``NAME.1`` is an item of a stacked one. Raises CaptureError."""
     if name in archive.tensors:
         return archive.tensors[name]
     stem, _, index = name.rpartition(".")

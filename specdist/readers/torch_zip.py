@@ -39,6 +39,23 @@ _ELEMENTS: dict[str, Element] = {
 
 def read_torch(source: str, members: tuple[Member, ...]) -> Archive:
     """The tensors of a file, named by their keys. Raises CaptureError."""
+    value, inside, big = _unpickled(source, members)
+    reading = _Reading(source, inside, big)
+    reading.collect("", value, 0)
+    if not reading.tensors and not reading.refused:
+        raise CaptureError("the file holds no tensor", place=source, expected="rows of numbers")
+    return Archive(source, "torch", reading.tensors, reading.facts, reading.refused)
+
+
+def torch_list(source: str, members: tuple[Member, ...]) -> list[Any] | None:
+    """The list that a file holds in place of tensors; None when it holds anything else."""
+    value, _, _ = _unpickled(source, members)
+    plain = isinstance(value, list) and all(type(item) is int for item in value)
+    return value if plain else None
+
+
+def _unpickled(source: str, members: tuple[Member, ...]) -> tuple[Any, dict[str, Member], bool]:
+    """What was saved, the members beside the pickle, and whether numbers are big endian."""
     pickles = [m for m in members if m.name == "data.pkl" or m.name.endswith("/data.pkl")]
     if len(pickles) != 1:
         raise CaptureError(f"{len(pickles)} members named data.pkl", place=source, expected="one")
@@ -54,11 +71,7 @@ def read_torch(source: str, members: tuple[Member, ...]) -> Archive:
     with Handles() as handles:
         data = pickles[0].storage.read(handles, 0, pickles[0].storage.size)
         big = "byteorder" in inside and _text(inside["byteorder"], handles) == "big"
-    reading = _Reading(source, inside, big)
-    reading.collect("", load_tensor_pickle(data, place), 0)
-    if not reading.tensors and not reading.refused:
-        raise CaptureError("the file holds no tensor", place=source, expected="rows of numbers")
-    return Archive(source, "torch", reading.tensors, reading.facts, reading.refused)
+    return load_tensor_pickle(data, place), inside, big
 
 
 def _text(member: Member, handles: Handles) -> str:

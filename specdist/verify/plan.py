@@ -16,6 +16,7 @@ from specdist.processing import StepRecipes, resolve_recipes
 from specdist.rules.keep_rules import read_keep
 from specdist.rules.registry import read_rule
 from specdist.rules.rule import Rule
+from specdist.verify.draft_ids import has_map, with_map
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +53,20 @@ class Plans:
 
     def __init__(self, settings: CheckSettings) -> None:
         self._settings = settings
-        self._last: tuple[ProcessingOptions, Plan] | None = None
+        self._last: tuple[ProcessingOptions, bool, Plan] | None = None
 
     def of(self, step: Step) -> Plan:
         """The plan of a step. Raises SettingsError for settings that cannot be used."""
-        if self._last is None or self._last[0] is not step.options:
-            self._last = (step.options, self._plan(step.options))
-        return self._last[1]
+        mapped = has_map(step, self._settings)
+        last = self._last
+        if last is None or last[0] is not step.options or last[1] is not mapped:
+            last = self._last = (step.options, mapped, self._plan(step.options, mapped))
+        return last[2]
 
-    def _plan(self, own: ProcessingOptions) -> Plan:
+    def _plan(self, own: ProcessingOptions, mapped: bool) -> Plan:
         layers = (self._settings.defaults, own, self._settings.overrides)
         recipes = resolve_recipes(layers, self._settings.preset)
+        recipes = with_map(recipes) if mapped else recipes
         rule, use = read_rule(recipes.rule)
         preset = self._settings.preset
         numerics = _merged([preset.numerics if preset else {}, *(x.numerics for x in layers)])

@@ -20,6 +20,9 @@ ROWS: tuple[Option, ...] = (
     Option("target-logprobs", _ROWS, "Target log-probabilities.", "ROW"),
     Option("draft-logprobs", _ROWS, "Draft log-probabilities.", "ROW"),
     Option("draft-token", _ROWS, "The drafted token; without a draft row it is one-hot.", "ID"),
+    Option("accept", _ROWS, "Acceptance probability of each token: rule given.", "ROW"),
+    Option("recovery", _ROWS, "Law of the recovered token: rule given.", "ROW"),
+    Option("keep-row", _ROWS, "Probability of each draft token to reach the test.", "ROW"),
     Option("symbolic", _ROWS, "Closed forms for rational logits.", form="flag"),
 )
 _OUTSIDE = ("budget", "workers")
