@@ -19,7 +19,12 @@ empty row   an error when none of the listed tokens is possible.
 
 Exact on every kind of row. A grammar that is applied before the filters can be
 written as the allowed ids of its state; a lazy grammar (llama.cpp 0c1e57098,
-Ollama), which redraws only after a refused token, cannot.
+Ollama), which redraws only after a refused token, is the step lazy-allowed.
+
+example
+  $ specdist what-if --target 1/2,1/4,1/4 --draft 1/4,1/4,1/2 --allowed 0+1
+  0            2/3       1/2        1/2         1/6      2/3            0
+  2              0         0          0           0        0            0
 
 engines
   vLLM 0.33.0 allowed_token_ids (v1/sample/sampler.py), first of all steps;

@@ -20,6 +20,11 @@ empty row   an error when no other token is possible.
 Exact on every kind of row. Phrases (bad words of several tokens) depend on the
 output so far: ban the id that would complete the phrase at this position.
 
+example
+  $ specdist what-if --target 1/2,1/4,1/4 --draft 1/4,1/4,1/2 --banned 2
+  0            2/3       1/2        1/2         1/6      2/3            0
+  2              0         0          0           0        0            0
+
 engines
   vLLM 0.33.0 bad_words (v1/sample/ops/bad_words.py); transformers 5.24.0
   suppress_tokens and bad_words_ids (logits_process.py); llama.cpp 0c1e57098

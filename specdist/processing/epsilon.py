@@ -21,6 +21,11 @@ tie rule    equal tokens stay or go together; p(x) = E stays, with the note
 empty row   cannot happen: the most likely token and all its ties stay, whatever
             their probability.
 
+example
+  $ specdist what-if --target 1/2,3/8,1/8 --draft 1/4,1/4,1/2 --epsilon 1/5
+  0            4/7       1/4        1/4        9/28      4/7            0
+  2              0       1/2          0           0        0            0
+
 engines
   transformers 5.24.0 epsilon_cutoff (logits_process.py): the most likely
   min_tokens_to_keep tokens stay, 1 unless it is set

@@ -24,6 +24,11 @@ empty row   cannot happen: the most likely token and all its ties stay.
 The comparison with exp(-H) is decided by enclosures of up to 320 digits, and
 equality is proven by exact powers where these are small.
 
+example
+  $ specdist what-if --target 1/2,3/8,1/8 --draft 1/4,1/4,1/2 --eta 1/5
+  0            4/7       1/4        1/4        9/28      4/7            0
+  2              0       1/2          0           0        0            0
+
 engines
   transformers 5.24.0 eta_cutoff (logits_process.py): the most likely
   min_tokens_to_keep tokens stay, 1 unless it is set

@@ -28,6 +28,12 @@ empty row   cannot happen: nothing is dropped.
 Exact on rational logits; on probabilities float64 weights with a bound. vLLM
 limits F to -2 .. 2; here it may have up to 100 digits.
 
+example
+  $ specdist what-if --target-logits 2,1,-1 --draft-logits 0,1,2 \\
+      --frequency-penalty 1 --history 0,0
+  1       0.665241    0.265388    0.265388    0.399853    0.665241            0
+  0       0.244728   0.0132129   0.0132129    0.231516    0.244728            0
+
 {ADDITIVE_ENGINES}"""
 
 

@@ -20,6 +20,11 @@ empty row   cannot happen: nothing is dropped.
 
 Exact on rational logits; on probabilities float64 weights with a bound.
 
+example
+  $ specdist what-if --target 1/2,1/4,1/4 --draft 1/4,1/4,1/2 --logit-bias 2=1
+  2       0.475367   0.731059   0.475367           0   0.475367            0
+  0       0.349755   0.134471   0.134471    0.215285   0.349755            0
+
 engines
   before the penalties   vLLM 0.33.0 V1 and V2 (v1/sample/logits_processor/
                          builtin.py), llama.cpp 0c1e57098, mlx-lm 0.32.2,

@@ -26,6 +26,12 @@ empty row   only min-p:1:equal=drop drops every token: an error.
 A token whose probability lies within 8 * 2^-24 of the threshold (relative), or
 on it, adds the note near-cut.
 
+example
+  $ specdist what-if --target 1/2,3/8,1/8 --draft 1/4,1/4,1/2 \\
+      --min-p 1/4:equal=drop
+  0            4/7         0          0         4/7      4/7            0
+  2              0         1          0           0        0            0
+
 engines
   before top-k   vLLM 0.33.0 (v1/sample/logits_processor/builtin.py), exllamav3
                  1.6.5

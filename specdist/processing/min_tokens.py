@@ -25,6 +25,12 @@ empty row   an error when no other token is left.
 The number of output tokens comes from the capture's context and prompt_length;
 without them the step is an error. Masks are exact on every kind of row.
 
+example
+  $ specdist what-if --target 1/2,1/4,1/4 --draft 1/4,1/4,1/2 \\
+      --min-tokens 3:eos=2 --history 1,0,1 --prompt-length 2
+  0            2/3       1/2        1/2         1/6      2/3            0
+  2              0         0          0           0        0            0
+
 engines
   vLLM 0.33.0 v1/sample/logits_processor/builtin.py masks all stop ids, and
   undoes the mask for a row that a structured output leaves with nothing else;

@@ -27,6 +27,12 @@ empty row   cannot happen: nothing is dropped.
 Exact on rational logits; on probabilities float64 weights with a bound. vLLM
 limits A to -2 .. 2; here it may have up to 100 digits.
 
+example
+  $ specdist what-if --target-logits 2,1,-1 --draft-logits 0,1,2 \\
+      --presence-penalty 1 --history 0,0
+  0       0.468311   0.0351190   0.0351190    0.433192    0.468311            0
+  1       0.468311    0.259496    0.259496    0.208814    0.468311            0
+
 {ADDITIVE_ENGINES}"""
 
 

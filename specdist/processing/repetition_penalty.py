@@ -24,6 +24,12 @@ empty row   cannot happen: nothing is dropped.
 Exact on rational logits; on probabilities float64 weights with a bound. The
 order against the additive penalties matters.
 
+example
+  $ specdist what-if --target-logits 2,1,-1 --draft-logits 0,1,2 \\
+      --repetition-penalty 2 --history 0,2
+  0       0.487856   0.155362    0.155362    0.332493    0.487856            0
+  1       0.487856   0.422319    0.422319   0.0655368    0.487856            0
+
 engines
   all           vLLM 0.33.0 v1/sample/ops/penalties.py, transformers 5.24.0
                 logits_process.py, exllamav3 1.6.5

@@ -25,6 +25,12 @@ The cut does not depend on the temperature. It is exact on rational logits; on
 probabilities, whose logits are logarithms, it is decided by enclosures of up to
 320 digits.
 
+example
+  $ specdist what-if --target-logits 2,1,-1 --draft-logits 0,1,2 \\
+      --top-n-sigma 1
+  0       0.731059         0          0    0.731059   0.731059            0
+  2              0         1          0           0          0            0
+
 engines
   llama.cpp 0c1e57098 src/llama-sampler.cpp, before top-k and before T
 """

@@ -28,6 +28,12 @@ Shifts are compared by enclosures of up to 320 digits, and equality is proven by
 exact powers where these are small; what neither decides counts as a tie. A cut
 within float32 rounding, in mass or in shift, adds the note near-cut.
 
+example
+  $ specdist what-if --target 1/2,3/8,1/8 --draft 1/4,1/4,1/2 \\
+      --typical-p 1/2
+  0            4/7       1/4        1/4        9/28      4/7            0
+  note[near-cut]: draft: typical-p: probabilities 1/2 and 1/4 have equal shifts
+
 engines
   reach    transformers 5.24.0 logits_process.py (ties at the cut kept)
   exceed   llama.cpp 0c1e57098 src/llama-sampler.cpp (ties cut by its sort)
