@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdist.exact.accept_test import AcceptTest
+from specdist.exact.accept_test import AcceptTest, UniformGrid
 from specdist.exact.float_vector import FloatVector
 from specdist.exact.law import FloatLaw
 from specdist.exact.rational_vector import RationalVector
@@ -26,6 +26,12 @@ from specdist.verify.comparison import compare
 SIZE = 7
 entries = st.sampled_from([0.0, 1.0, 0.5, 0.25, 3.0**-3, 1e-9, 2.0**-1074]) | st.floats(2**-40, 1)
 
+GRIDS = [
+    AcceptTest(UniformGrid(points, zero, one), inclusive, capped, epsilon, zero_draft)
+    for points, zero, one in ((8, True, False), (3, False, True), (2**24, True, True))
+    for inclusive, capped in ((False, True), (True, False))
+    for epsilon, zero_draft in ((Fraction(0), "accept-all"), (Fraction(1, 10**10), "reject"))
+]
 REJECT = AcceptTest(zero_draft="reject")
 ACCEPT = AcceptTest(zero_draft="accept")
 
@@ -75,6 +81,12 @@ def test_every_operation_equals_its_twin(pairs: object) -> None:
         ((a.minimum(b) - c).positive_part() + c, (x.minimum(y) - z).positive_part() + z),
         (a.accepted_from(b, a, REJECT), x.accepted_from(y, x, REJECT)),
         (a - a, x - x),
+        (a.where(b - c), x.where(y - z)),
+        (a.where(b - c, also_zero=True), x.where(y - z, also_zero=True)),
+        (a.where(b - c, sure=c), x.where(y - z, sure=z)),
+        (a.where(b - a.constant(third)), x.where(y - x.constant(third))),
+        (a.among([0, 3, SIZE - 1]), x.among([0, 3, SIZE - 1])),
+        ((a - b).among([2]) + c.scaled(third), (x - y).among([2]) + z.scaled(third)),
     ]
     for fast, slow in cases:
         assert entries_of(fast) == entries_of(slow)
@@ -95,6 +107,9 @@ def test_products_and_quotients_keep_their_bounds(pairs: object) -> None:
         (a.accepted_from(b, c, ACCEPT), x.accepted_from(y, z, ACCEPT)),
         (a.accepted_from(b, c, REJECT), x.accepted_from(y, z, REJECT)),
         (shares, exact_shares),
+        *((a.accepted_from(b, c, t), x.accepted_from(y, z, t)) for t in GRIDS),
+        *((a.accepted_from(b, a, t), x.accepted_from(y, x, t)) for t in GRIDS),
+        (a.minimum(b).product(c - b), x.minimum(y).product(z - y)),
     ]
     for fast, slow in cases:
         values = zip(entries_of(fast), entries_of(slow), strict=True)

@@ -91,11 +91,14 @@ def _accepted_by_chance(
     drafted: FloatVector, target: FloatVector, tested: FloatVector, test: AcceptTest
 ) -> FloatVector:
     """Grids and epsilons: chances in float64. A ratio that is too close to a point of the grid to
-    tell its side makes the chance uncertain by 1/N."""
-    mass, goal, divisor = drafted.approximate(), target.approximate(), tested.approximate()
-    divisor = divisor + float(test.epsilon)
-    zero = divisor == 0
-    ratio = np.divide(goal, divisor, out=np.zeros_like(goal), where=~zero)
+    tell its side makes the chance uncertain by 1/N. ``drafted`` and so on are single laws."""
+    mass, goal = drafted.approximate(), target.approximate()
+    divisor = tested.approximate() + float(test.epsilon)
+    possible = target.single()[0].values > 0
+    zero = ~(tested.single()[0].values > 0) if not test.epsilon else np.zeros_like(possible)
+    with np.errstate(over="ignore"):
+        ratio = np.divide(goal, divisor, out=np.zeros_like(goal), where=~zero & (divisor > 0))
+    ratio = np.where(possible & (ratio == 0), np.finfo(np.float64).tiny, np.minimum(ratio, 2.0))
     relative = quotient_error(_ZERO, target.error, tested.error)
     unsure = np.zeros(len(mass), dtype=np.bool_)
     if test.grid is None:
@@ -107,19 +110,20 @@ def _accepted_by_chance(
     if test.zero_draft == "reject":
         chance[zero] = 0.0
     else:
-        chance[zero] = 1.0 if test.zero_draft == "accept-all" else np.sign(goal[zero])
+        chance[zero] = 1.0 if test.zero_draft == "accept-all" else possible[zero]
     product = drafted.of({(Atom.of(mass * chance), frozenset()): Fraction(1)}, _ZERO)
     error = drafted.error + relative + 32 * _UNIT + _TINY
     if test.grid is not None and unsure.any():
         error += drafted.restricted(unsure).total() / test.grid.points
-    return product.widened(error + _tail(drafted, mass > 0, target, tested))
+    deep = ~zero & (divisor < _DEEP)  # there float64 tells nothing about the ratio
+    return product.widened(error + drafted.restricted(deep).total())
 
 
 def _on_grid(
     grid: UniformGrid, ratio: NDArray[np.float64], inclusive: bool, slack: float
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """`UniformGrid.share` entry by entry, and where its count is uncertain by one."""
-    edge = np.minimum(ratio, 2.0) * float(grid.points)
+    edge = ratio * float(grid.points)
     top = np.floor(edge) if inclusive else np.ceil(edge) - 1.0
     size = float(grid.last - grid.first + 1)
     count = np.clip(np.minimum(top, float(grid.last)) - grid.first + 1.0, 0.0, size)

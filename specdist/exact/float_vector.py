@@ -33,7 +33,7 @@ from specdist.exact.float_entries import (
     worked_out,
 )
 from specdist.exact.float_filter import Signs
-from specdist.exact.float_quotients import accepted
+from specdist.exact.float_quotients import accepted, whole
 from specdist.exact.float_space import Space
 from specdist.exact.vector import Share
 
@@ -100,7 +100,9 @@ class FloatVector:
             return []
         entries, sizes = self._candidates(count)
         entries = entries[np.lexsort((entries, -sizes))][: 2 * count + 16].tolist()
-        if len(self.terms) > 1:  # nearly equal entries are put in order exactly
+        if (
+            len(self.terms) > 1 or next(iter(self.terms), (None, True))[1]
+        ):  # nearly equal entries are put in order exactly
             exact = {entry: -abs(self._entry(entry)) for entry in entries}
             entries.sort(key=lambda entry: (exact[entry], entry))
         return self.space.tokens(np.array(entries[:count], dtype=np.intp))
@@ -164,9 +166,9 @@ class FloatVector:
         return self.of(terms, error)
 
     def over_complement(self, law: FloatVector) -> tuple[FloatVector, Fraction]:
-        atom, scale = law.single()
+        law = whole(law)
         quotient = over_complement(
-            self.approximate(), self._entry, self.error, (atom, scale), law.error
+            self.approximate(), self._entry, self.error, law.single(), law.error
         )
         error = quotient.error + 16 * _UNIT * (self.size_bound() + 1) + _TINY
         vector = FloatVector(
