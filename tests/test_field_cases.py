@@ -46,7 +46,7 @@ def arguments(entry: dict[str, Any], folder: Path) -> list[str]:
         text = entry["text"] if "text" in entry else json.dumps(entry["capture"])
         (folder / "capture.json").write_text(text, encoding="utf-8")
     named = {"CAPTURE": str(folder / "capture.json")}
-    return [*(named.get(word, word) for word in entry["command"]), "--format", "json"]
+    return [*(named.get(word, word) for word in entry["command"]), "--format", "json", "--exact"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def masses(place: dict[str, Any], expect: dict[str, Any]) -> None:
         assert len(found) == len(wanted), name
         for value, text in zip(found, wanted, strict=True):
             if close and value is not None:
-                assert abs(value - Fraction(text)) <= close, name
+                assert abs(value - Fraction(text)) <= close, (name, found)
             else:
                 assert value == (None if text is None else Fraction(text)), (name, found)
 

@@ -282,12 +282,22 @@ def numeric_models(draw: st.DrawFn) -> tuple[Numerics, list[str]]:
     return Numerics(grid, ends, inclusive, capped, epsilon, floor, empty=empty), words
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.parametrize("one_hot", [(), ("residual_draft",), ("accept_draft", "residual_draft")])
+@settings(max_examples=150, deadline=None)
 @given(pair=strategies.pairs(max_size=5), model=numeric_models())
-def test_numerics(path: Path, pair: strategies.Pair, model: tuple[Numerics, list[str]]) -> None:
+def test_numerics(
+    path: Path,
+    one_hot: tuple[str, ...],
+    pair: strategies.Pair,
+    model: tuple[Numerics, list[str]],
+) -> None:
     (target, draft), (numerics, words) = pair, model
-    expected = law(draft, oracle_rules.token(correct(target, draft, numerics)))
-    _, position = checked(path, target, draft, *words)
+    tested = None if "accept_draft" in one_hot else draft
+    subtracted = None if one_hot else draft
+    roles = Roles(target, target, draft, tested, subtracted, numerics)
+    expected = law(draft, oracle_rules.token(roles))
+    own = dict.fromkeys(one_hot, "one-hot")
+    _, position = checked(path, target, draft, *words, roles=own)
     agree(position, expected, target)
 
 
