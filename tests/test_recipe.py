@@ -224,7 +224,7 @@ def test_a_name_near_to_nothing_gets_the_list() -> None:
     with pytest.raises(SettingsError) as raised:
         parse_recipe("zzzzzz:1")
     assert raised.value.advice == ""
-    assert raised.value.expected.startswith("one of allowed, banned")
+    assert raised.value.expected.startswith("one of vocab-map, vocab-size")
 
 
 def test_long_nonsense_is_shortened() -> None:
@@ -236,15 +236,17 @@ def test_long_nonsense_is_shortened() -> None:
 # Named options.
 
 DEFAULT_ORDER = [
-    "allowed", "banned", "min-tokens", "logit-bias", "repetition-penalty", "presence-penalty",
+    "vocab-map", "vocab-size", "allowed", "banned", "min-tokens", "logit-bias", "repetition-penalty", "presence-penalty",
     "frequency-penalty", "top-n-sigma", "temperature", "min-p", "top-k", "top-p", "typical-p",
-    "epsilon", "eta",
+    "epsilon", "eta", "retokenise", "cast", "inverse-cdf", "gumbel-race", "lazy-allowed",
 ]  # fmt: skip
 VALUES = {
     "eta": "1/1000", "epsilon": "1/1000", "typical_p": "9/10", "top_p": "9/10",
     "top-k": "5:ties=lowest-id", "min_p": "1/20", "temperature": "0.8", "top_n_sigma": "2",
     "frequency_penalty": "1", "presence-penalty": "1:scope=output", "repetition_penalty": "2",
     "logit_bias": "1=1", "min_tokens": "4:eos=0", "banned": "3", "allowed": "1+2",
+    "lazy_allowed": "1+2", "gumbel-race": "8", "inverse_cdf": "2^24", "cast": "float16",
+    "retokenise": "4", "vocab_size": "4", "vocab_map": "0+-1+5",
 }  # fmt: skip
 
 

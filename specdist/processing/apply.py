@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
@@ -19,10 +20,12 @@ from specdist.model.row import (
     Stage,
 )
 from specdist.processing.context import Processed, RowContext
+from specdist.processing.lazy_allowed import LAZY_ALLOWED
 from specdist.processing.processor import Processor
 from specdist.processing.rational_row import RationalRow
 from specdist.processing.registry import processor_named
 from specdist.processing.row_sum import PRECISION, Sums
+from specdist.processing.temperature import effective_temperature
 from specdist.processing.working_row import WorkingRow
 
 _RATIONAL_POINT_MASS = 1_024
@@ -43,16 +46,60 @@ def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
     if recipe.one_hot:
         return Processed(_point_mass(row, context))
     working = _working_row(row, recipe, _sums(context))
-    for step in recipe.steps:
+    steps, lazy = _without_lazy(recipe, row.place)
+    made = _chained(working, steps, row, context)
+    if lazy is not None:
+        made = _redrawn(working, made, steps, lazy, row, context)
+    try:
+        return Processed(made.law(), made.remarks)
+    except OverflowError:
+        raise _beyond_float64("", row.place) from None
+
+
+def _chained(
+    working: WorkingRow, steps: Sequence[RecipeStep], row: Row, context: RowContext
+) -> WorkingRow:
+    for step in steps:
         processor = processor_named(step.name)
         if processor.is_neutral(step):
             continue
-        _refuse_repetition(step, row)
+        _refuse_repetition(processor, step, row)
         working = _applied(processor, step, working, context, row.place)
-    try:
-        return Processed(working.law(), working.remarks)
-    except OverflowError:
-        raise _beyond_float64("", row.place) from None
+    return working
+
+
+def _without_lazy(recipe: Recipe, place: str) -> tuple[Sequence[RecipeStep], RecipeStep | None]:
+    """The chain, and the lazy grammar behind it, which concerns the whole of it."""
+    name = LAZY_ALLOWED.name
+    if any(step.name == name for step in recipe.steps[:-1]):
+        raise SettingsError(
+            f"{name} is followed by another step",
+            place=place,
+            expected=f"{name} as the last step: it redraws from the whole chain",
+        )
+    if recipe.steps and recipe.steps[-1].name == name:
+        return recipe.steps[:-1], recipe.steps[-1]
+    return recipe.steps, None
+
+
+def _redrawn(
+    working: WorkingRow,
+    free: WorkingRow,
+    steps: Sequence[RecipeStep],
+    lazy: RecipeStep,
+    row: Row,
+    context: RowContext,
+) -> WorkingRow:
+    """A draw from the ``free`` chain, repeated with the mask first where it is not allowed."""
+    _refuse_repetition(LAZY_ALLOWED, lazy, row)
+    if free.size != working.size:
+        raise SettingsError(
+            f"{lazy.name} behind a step that changes the vocabulary",
+            place=row.place,
+            expected="a chain without vocab-map, vocab-size and retokenise",
+        )
+    masked = _applied(LAZY_ALLOWED, lazy, working, context, row.place)
+    return free.mixed(_chained(masked, steps, row, context), lazy.ids())
 
 
 def _sums(context: RowContext) -> Sums:
@@ -100,7 +147,7 @@ def _has_long_powers(row: Row, recipe: Recipe) -> bool:
         return False
     power = Fraction(1)
     for step in recipe.steps:
-        if step.name == "temperature" and (value := step.number()) and value.numerator == 1:
+        if step.name == "temperature" and (value := effective_temperature(step)).numerator == 1:
             power /= value
     return power > 1 and power * PRECISION[row.numbers] > PRECISION[NumberFormat.FLOAT64]
 
@@ -141,9 +188,9 @@ def _beyond_float64(step: str, place: str) -> RowError:
     )
 
 
-def _refuse_repetition(step: RecipeStep, row: Row) -> None:
+def _refuse_repetition(processor: Processor, step: RecipeStep, row: Row) -> None:
     """Refuses a step that the row has been through already, as its stage says."""
-    if isinstance(row.values, PointMass) or row.stage is Stage.RAW:
+    if processor.any_stage or isinstance(row.values, PointMass) or row.stage is Stage.RAW:
         return
     if row.stage is Stage.TEMPERATURE and step.name != "temperature":
         return

@@ -32,6 +32,7 @@ def law_of(row: FloatRow) -> FloatLaw:
             counts=counts,
             log_scores=_log_scores(row, dumped, scores[present]),
             origin=(row.origin, row.temperature),
+            mass=row.mass,
         )
     kept = row.dense if row.dense is not None else row.scores()
     weights, bound = row.weighed(kept)
@@ -43,6 +44,7 @@ def law_of(row: FloatRow) -> FloatLaw:
         ids=row.ids,
         log_scores=behind,
         origin=(row.origin, row.temperature),
+        mass=row.mass,
     )
 
 

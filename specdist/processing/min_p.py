@@ -29,8 +29,8 @@ on it, adds the note near-cut.
 example
   $ specdist what-if --target 1/2,3/8,1/8 --draft 1/4,1/4,1/2 \\
       --min-p 1/4:equal=drop
-  0            4/7         0          0         4/7      4/7            0
-  2              0         1          0           0        0            0
+  0            4/7       1/4        1/4        9/28      4/7            0
+  2              0       1/2          0           0        0            0
 
 engines
   before top-k   vLLM 0.33.0 (v1/sample/logits_processor/builtin.py), exllamav3

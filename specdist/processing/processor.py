@@ -21,8 +21,9 @@ class Processor:
 
     ``value`` reads the text after the name and raises `SettingsError` with the valid range.
     ``neutral`` is the value that changes nothing (None: there is none); such a step is kept in
-    the recipe and skipped when the recipe is applied. ``summary`` is one line for ``--help``,
-    ``page`` the text of ``specdist explain NAME``.
+    the recipe and skipped when the recipe is applied. ``neutral_when`` decides instead where
+    options matter too. ``any_stage``: the step makes sense on a row that was processed already.
+    ``summary`` is one line for ``--help``, ``page`` the text of ``specdist explain NAME``.
     """
 
     name: str
@@ -35,9 +36,13 @@ class Processor:
     aliases: tuple[str, ...] = ()
     neutral: Argument | None = None
     required: tuple[str, ...] = field(default=())
+    neutral_when: Callable[[RecipeStep], bool] | None = None
+    any_stage: bool = False
 
     def is_neutral(self, step: RecipeStep) -> bool:
         """Whether this step changes no row whatsoever."""
+        if self.neutral_when is not None:
+            return self.neutral_when(step)
         return self.neutral is not None and step.argument("value") == self.neutral
 
 

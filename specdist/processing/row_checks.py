@@ -91,9 +91,9 @@ def _probabilities(row: Row, values: tuple[Fraction | None, ...], sums: Sums) ->
             "every probability is 0", place=row.place, expected="probabilities that sum to 1"
         )
     deviation = total - 1
-    logits = {x: of_probability(value / total) for x, value in present.items()}
     if not deviation:
-        return Checked(logits)
+        return Checked({x: of_probability(value) for x, value in present.items()})
+    logits = {x: of_probability(value / total) for x, value in present.items()}
     if sums is Sums.OWN:
         cause = "taken as they are, as --unnormalised asks"
         return Checked(logits, own_sum_remark("probabilities", deviation, cause), total)

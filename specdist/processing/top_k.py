@@ -18,7 +18,18 @@ value       a whole number, at least 1. K >= vocabulary size keeps all. 0 and
 ties=all          (default) every token tied with the K-th stays, so more than
                   K may stay.
 ties=lowest-id    exactly K tokens: of those tied with the K-th the lowest ids.
+ties=any          exactly K tokens, and the engine does not say which of a tie:
+                  the lowest ids are taken, and a tie at the cut is noted.
 empty row   cannot happen: the most likely token stays.
+
+example
+  $ specdist what-if --target 1/2,1/4,1/4 --draft 1/2,1/4,1/4 \\
+      --top-k 2:ties=any
+  token  reference
+  0            2/3
+  1            1/3
+  2              0
+  note[near-cut]: target: top-k: tokens 1, 2 tie at the cut
 
 engines
   ties=all         transformers 5.24.0 logits_process.py, vLLM 0.33.0 PyTorch
@@ -27,9 +38,9 @@ engines
                    TensorRT-LLM sampling_utils.py
   ties=lowest-id   vLLM 0.33.0 Triton filters (v1/sample/ops/
                    topk_topp_triton.py), SGLang 0.5.23 pytorch backend
-  exactly K, which of a tie is unspecified
-                   llama.cpp 0c1e57098 src/llama-sampler.cpp, mlx-lm 0.32.2,
-                   exllamav3 1.6.5, Ollama sample/transforms.go
+  ties=any         llama.cpp 0c1e57098 src/llama-sampler.cpp, mlx-lm 0.32.2,
+                   exllamav3 1.6.5, Ollama sample/transforms.go, TensorRT-LLM
+                   samplingTopKKernels.cu
   unset            transformers reads an unset top_k as 50 when sampling
 """
 
@@ -46,6 +57,8 @@ TOP_K = Processor(
     apply=_apply,
     page=PAGE,
     options=(
-        Option("ties", one_of("all", "lowest-id"), "all", "which tokens tied with the K-th stay"),
+        Option(
+            "ties", one_of("all", "lowest-id", "any"), "all", "which tokens tied with the K-th stay"
+        ),
     ),
 )
