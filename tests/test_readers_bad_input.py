@@ -61,7 +61,10 @@ JSON: dict[str, tuple[str | bytes, str, str, str]] = {
         capture(roles={"drafted": "raw"}), "no role 'drafted'", "roles.drafted", "'drafted_from'",
     ),
     "kind": (capture(kind="logit"), "kind cannot be 'logit'", "kind", "logits, logprobs"),
-    "lengths": (capture(draft=["1/2", "1/2"]), "3 numbers, the draft row 2", "top level", "same"),
+    "lengths": (
+        capture(roles={"accept_target": ["1/2", "1/2"]}), "this row has 2 numbers",
+        "roles.accept_target", "[3]",
+    ),
     "vocab": (capture(vocab=["A", "B"]), "this row has 3 numbers", "target", "[2]"),
     "text number": (capture(target=["1/2", "half", 0]), "'half' is not a num", "target[1]", "0.3"),
     "nan text": (capture(target=["nan", 0, 0]), "NaN is not a number", "target[0]", "0.3"),

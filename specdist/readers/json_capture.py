@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from specdist.errors import CaptureError
@@ -21,6 +21,7 @@ from specdist.readers.json_recognition import (
 from specdist.readers.json_rows import RowReading
 from specdist.readers.json_settings import merged, read_settings, unknown_key
 from specdist.readers.json_steps import STEP_KEYS, read_step
+from specdist.readers.json_token_rows import read_map_of
 from specdist.readers.naming import shorten
 
 Word = TypeVar("Word", Kind, Stage, NumberFormat)
@@ -35,6 +36,8 @@ class Header:
     stage: Stage | None = None
     vocab: Vocab | None = None
     vocab_size: int | None = None
+    draft_vocab: Vocab | None = None
+    draft_map: tuple[int, ...] | None = None
     options: ProcessingOptions = field(default_factory=ProcessingOptions)
 
 
@@ -76,7 +79,7 @@ def read_header(document: dict[str, Any], name: str, base: Header) -> Header:
         raise CaptureError(
             "vocab_size is not a size", place=f"{name}, vocab_size", expected="a number above 0"
         )
-    vocab = _vocab(document["vocab"], name) if "vocab" in document else base.vocab
+    vocab = _vocab(document, "vocab", name) or base.vocab
     if vocab is not None and size not in (None, len(vocab.texts)):
         raise CaptureError(
             f"vocab has {len(vocab.texts)} texts, vocab_size is {shorten(str(size), 24)}",
@@ -88,6 +91,8 @@ def read_header(document: dict[str, Any], name: str, base: Header) -> Header:
         _word(Stage, document, "stage", name) or base.stage,
         vocab,
         size or base.vocab_size,
+        _vocab(document, "draft_vocab", name) or base.draft_vocab,
+        read_map_of(document, "", name) or base.draft_map,
         merged(base.options, read_settings(document["settings"], "settings", name))
         if "settings" in document
         else base.options,
@@ -138,7 +143,16 @@ def step_reading(
         reading.numbers or header.numbers or NumberFormat.DECIMAL,
         _ids_by_text(own),
     )
-    return StepReading(rows, size or reading.vocab_size, header.options, vocab or own, (), only)
+    return StepReading(
+        rows=rows,
+        size=size or reading.vocab_size,
+        options=header.options,
+        vocab=vocab or own,
+        only=only,
+        draft_rows=replace(rows, texts=_ids_by_text(header.draft_vocab or own)),
+        draft_vocab=header.draft_vocab,
+        draft_map=header.draft_map,
+    )
 
 
 def header_facts(
@@ -149,7 +163,12 @@ def header_facts(
     facts += words_facts(header, reading)
     if steps:
         facts.append(("positions", str(sum(len(step.positions) for step in steps))))
-        facts.append(("vocabulary size", str(steps[0].positions[0].target.size)))
+        first = steps[0].positions[0]
+        facts.append(("vocabulary size", str(first.target.size)))
+        if first.draft.size != first.target.size:
+            facts.append(("draft vocabulary size", str(first.draft.size)))
+        if first.draft_map is not None:
+            facts.append(("draft map", f"{len(first.draft_map)} draft ids"))
     return tuple(facts)
 
 
@@ -183,15 +202,18 @@ def _word(words: type[Word], document: dict[str, Any], key: str, name: str) -> W
     )
 
 
-def _vocab(value: Any, name: str) -> Vocab:
+def _vocab(document: dict[str, Any], key: str, name: str) -> Vocab | None:
+    if key not in document:
+        return None
+    value = document[key]
     if not isinstance(value, list) or not value:
         raise CaptureError(
-            "vocab is not a list of texts", place=f"{name}, vocab", expected='["A", "B", "C"]'
+            f"{key} is not a list of texts", place=f"{name}, {key}", expected='["A", "B", "C"]'
         )
     for index, text in enumerate(value):
         if type(text) is not str:
             raise CaptureError(
-                f"a token text cannot be {type_name(text)}", place=f"{name}, vocab[{index}]"
+                f"a token text cannot be {type_name(text)}", place=f"{name}, {key}[{index}]"
             )
     return Vocab(tuple(value))
 

@@ -112,6 +112,13 @@ def to_format(value: Fraction, numbers: NumberFormat) -> Fraction:
     return rounded if value > 0 else -rounded
 
 
+def rounding_of(numbers: NumberFormat) -> Fraction:
+    """Half a unit in the last place of a number just below one (decimal: 0)."""
+    if numbers is NumberFormat.DECIMAL:
+        return Fraction(0)
+    return _power_of_two(-_FORMATS[numbers][0] - 1)
+
+
 def logprob_slack(numbers: NumberFormat) -> Fraction:
     """How far rounding may lift a log-probability above 0: half an ulp at 32 (decimal: 0)."""
     if numbers is NumberFormat.DECIMAL:

@@ -10,7 +10,7 @@ from specdist.model.capture import Position, Vocab
 from specdist.model.finding import Finding
 from specdist.model.options import ProcessingOptions
 from specdist.model.role import Role
-from specdist.model.row import Row, Stage
+from specdist.model.row import PointMass, Row, Stage
 from specdist.readers.json_rows import (
     RowReading,
     is_row,
@@ -21,6 +21,13 @@ from specdist.readers.json_rows import (
     token_id,
 )
 from specdist.readers.json_settings import object_at, role_of, text_of, unknown_key
+from specdist.readers.json_token_rows import (
+    TOKEN_KEYS,
+    check_draft_map,
+    read_given,
+    read_keep_row,
+    read_map_of,
+)
 from specdist.readers.naming import shorten
 from specdist.readers.strict_json import join
 
@@ -28,7 +35,7 @@ VOCABULARY_LIMIT = 2**19
 """Tokens of a JSON capture: maps and one-hot rows make rows of any size out of a few bytes. The
 largest vocabularies of 2026 have about 2**18."""
 
-POSITION_KEYS = ("target", "draft", "draft_token", "roles")
+POSITION_KEYS = ("target", "draft", "draft_token", "roles", *TOKEN_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,15 @@ class StepReading:
     findings: tuple[Finding, ...] = ()
     only: Literal["target", "draft"] | None = None
     """The one side that must be there, when two files are read as a pair."""
+    draft_rows: RowReading | None = None
+    draft_vocab: Vocab | None = None
+    draft_map: tuple[int, ...] | None = None
+    """What a draft with ids of its own has beside the target's."""
+
+    @property
+    def of_draft(self) -> RowReading:
+        """How draft rows are read: with the draft's own token texts where there are some."""
+        return self.draft_rows or self.rows
 
 
 def read_position(
@@ -64,17 +80,58 @@ def read_position(
     size = _size(item, roles, path, reading)
     token = _draft_token(item, path, size, rows, drafted)
     target = read_row(item["target"], join(path, "target"), size, rows)
+    draft_map = read_map_of(item, path, rows.file) or reading.draft_map
+    draft = _draft(item, token, path, size, draft_map, reading)
+    if draft_map is not None:
+        check_draft_map(draft_map, _own_size(draft), size, rows.place(join(path, "draft_map")))
+    return Position(
+        index,
+        target,
+        draft,
+        token,
+        _roles(roles, path, size, rows),
+        read_keep_row(item, path, size, rows),
+        read_given(item, path, size, rows),
+        draft_map,
+    )
+
+
+def _draft(
+    item: dict[str, Any],
+    token: int | None,
+    path: str,
+    size: int,
+    draft_map: tuple[int, ...] | None,
+    reading: StepReading,
+) -> Row:
+    """The draft row, or the point mass at the drafted token where there is none."""
     if "draft" in item:
-        draft = read_row(item["draft"], join(path, "draft"), size, rows)
-    elif token is not None:
-        draft = point_mass(token, join(path, "draft_token"), size, rows)
+        return _draft_row(item["draft"], join(path, "draft"), size, draft_map, reading)
+    if token is not None:
+        return point_mass(token, join(path, "draft_token"), size, reading.rows)
+    raise CaptureError(
+        "there is no draft row",
+        place=reading.rows.place(path or "top level"),
+        expected="a draft row, or the drafted token in draft_tokens (a one-hot draft)",
+    )
+
+
+def _draft_row(
+    value: Any, path: str, size: int, draft_map: tuple[int, ...] | None, reading: StepReading
+) -> Row:
+    """A draft row over the draft's own ids; ``{"one_hot": ID}`` is a target id. Its size is that
+    of its texts or its array; of a map it is the size that the draft map or the target has."""
+    if one_hot_token(value) is not None:
+        return read_row(value, path, size, reading.rows)
+    if reading.draft_vocab is not None:
+        own: int | None = len(reading.draft_vocab.texts)
     else:
-        raise CaptureError(
-            "there is no draft row",
-            place=rows.place(path or "top level"),
-            expected="a draft row, or the drafted token in draft_tokens (a one-hot draft)",
-        )
-    return Position(index, target, draft, token, _roles(roles, path, size, rows))
+        own = size_of(value) or (None if draft_map is None else len(draft_map))
+    return read_row(value, path, own or size, reading.of_draft)
+
+
+def _own_size(draft: Row) -> int | None:
+    return None if isinstance(draft.values, PointMass) else draft.size
 
 
 def _half(
@@ -82,24 +139,28 @@ def _half(
 ) -> Position:
     """A position of which one side counts; the other is filled with the same row."""
     side = reading.only or "target"
+    rows = reading.rows if side == "target" else reading.of_draft
     size = _size({"target": item[side]}, {}, path, reading)
-    row = read_row(item[side], join(path, side), size, reading.rows)
-    token = _draft_token(item, path, size, reading.rows, drafted)
-    roles = object_at(item.get("roles", {}), join(path, "roles"), reading.rows.file)
-    return Position(index, row, row, token, _roles(roles, path, size, reading.rows))
+    row = read_row(item[side], join(path, side), size, rows)
+    token = _draft_token(item, path, size, rows, drafted)
+    roles = object_at(item.get("roles", {}), join(path, "roles"), rows.file)
+    return Position(
+        index,
+        row,
+        row,
+        token,
+        _roles(roles, path, size, rows),
+        read_keep_row(item, path, size, rows),
+        read_given(item, path, size, rows),
+        read_map_of(item, path, rows.file) or reading.draft_map,
+    )
 
 
 def _size(item: dict[str, Any], roles: dict[str, Any], path: str, reading: StepReading) -> int:
-    target, draft = size_of(item["target"]), size_of(item.get("draft"))
-    if target is not None and draft is not None and target != draft:
-        raise CaptureError(
-            f"the target row has {target} numbers, the draft row {draft}",
-            place=reading.rows.place(path or "top level"),
-            expected="two rows over the same vocabulary",
-            advice='a token that one side cannot emit is 0 (or "-inf") there',
-        )
     others = [size_of(row) for row in roles.values()]
-    sizes = [reading.size, target, draft, *others]
+    sizes = [reading.size, size_of(item["target"]), *others]
+    if reading.draft_vocab is None and not (reading.draft_map or item.get("draft_map")):
+        sizes.insert(2, size_of(item.get("draft")))
     size = next((size for size in sizes if size is not None), None)
     if size is None:
         raise CaptureError(

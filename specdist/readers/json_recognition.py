@@ -9,7 +9,17 @@ from specdist.readers.json_numbers import type_name
 from specdist.readers.naming import nearest, shorten
 
 SCHEMA = "specdist.capture/1"
-HEADER_KEYS = ("schema", "numbers", "kind", "stage", "vocab", "vocab_size", "settings")
+HEADER_KEYS = (
+    "schema",
+    "numbers",
+    "kind",
+    "stage",
+    "vocab",
+    "vocab_size",
+    "draft_vocab",
+    "draft_map",
+    "settings",
+)
 
 
 def looks_like_capture(value: Any) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from specdist.errors import CaptureError
+from specdist.model import numerics, proposal
 from specdist.model.options import ProcessingOptions
 from specdist.model.role import Role
 from specdist.readers.json_numbers import type_name
@@ -27,8 +29,18 @@ PROCESSOR_KEYS = (
     "presence-penalty",
     "frequency-penalty",
     "min-tokens",
+    "vocab-map",
+    "vocab-size",
+    "retokenise",
+    "lazy-allowed",
+    "cast",
+    "inverse-cdf",
+    "gumbel-race",
 )
 """Names of processing options; a test compares them with the registry of processors."""
+
+MODEL_KEYS = numerics.NAMES + proposal.NAMES
+"""Names of the options of the numeric model and of dropped draft tokens."""
 
 _OTHER_KEYS = ("draft", "recipe", "draft-recipe", "rule", "roles")
 
@@ -38,6 +50,7 @@ def read_settings(value: Any, path: str, file: str) -> ProcessingOptions:
     members = object_at(value, path, file)
     target: dict[str, str] = {}
     draft: dict[str, str] = {}
+    model: dict[str, str] = {}
     other: dict[str, tuple[Any, str]] = {}
     seen: set[str] = set()
     for key, item in members.items():
@@ -49,11 +62,31 @@ def read_settings(value: Any, path: str, file: str) -> ProcessingOptions:
             target[name] = text_of(item, join(path, key), file)
         elif name.removeprefix("draft-") in PROCESSOR_KEYS:
             draft[name.removeprefix("draft-")] = text_of(item, join(path, key), file)
+        elif name in MODEL_KEYS:
+            model[name] = _model_text(name, item, join(path, key), file)
         elif name in _OTHER_KEYS:
             other[name] = (item, join(path, key))
         else:
-            raise unknown_key(key, path, file, _spelled(PROCESSOR_KEYS + _OTHER_KEYS))
-    return _options(target, draft, other, file)
+            raise unknown_key(key, path, file, _spelled(PROCESSOR_KEYS + MODEL_KEYS + _OTHER_KEYS))
+    return replace(
+        _options(target, draft, other, file),
+        numerics={name: model[name] for name in numerics.NAMES if name in model},
+        proposal={name: model[name] for name in proposal.NAMES if name in model},
+    )
+
+
+def _model_text(name: str, value: Any, path: str, file: str) -> str:
+    """An option of the numeric model or of dropped draft tokens: a number or a text."""
+    if name == "unnormalised" and isinstance(value, bool):
+        return "yes" if value else "no"
+    if name == "keep" and isinstance(value, list | dict):
+        raise CaptureError(
+            "keep cannot be " + type_name(value),
+            place=f"{file}, {path}",
+            expected='a keep rule such as "own-probability:3/10"',
+            advice="keep probabilities by token stand beside the rows of a position",
+        )
+    return _scalar(value, path, file)
 
 
 def _options(
@@ -112,6 +145,8 @@ def merged(below: ProcessingOptions, above: ProcessingOptions) -> ProcessingOpti
         above.draft_recipe if above.draft_recipe is not None else below.draft_recipe,
         {**below.roles, **above.roles},
         above.rule if above.rule is not None else below.rule,
+        {**below.numerics, **above.numerics},
+        {**below.proposal, **above.proposal},
     )
 
 

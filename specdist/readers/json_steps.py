@@ -10,6 +10,7 @@ from specdist.model.capture import Position, Step
 from specdist.model.options import ProcessingOptions
 from specdist.model.role import Role
 from specdist.model.row import Row, Stage
+from specdist.readers.json_given import with_given_rule
 from specdist.readers.json_numbers import type_name
 from specdist.readers.json_positions import (
     POSITION_KEYS,
@@ -25,10 +26,20 @@ from specdist.readers.json_settings import (
     read_settings,
     unknown_key,
 )
+from specdist.readers.json_token_rows import read_map_of
 from specdist.readers.notes import clamp_notes
 from specdist.readers.strict_json import join
 
-STEP_KEYS = ("id", "context", "prompt_length", "draft_tokens", "settings", "roles", "bonus")
+STEP_KEYS = (
+    "id",
+    "context",
+    "prompt_length",
+    "draft_tokens",
+    "draft_map",
+    "settings",
+    "roles",
+    "bonus",
+)
 
 
 def read_step(
@@ -46,11 +57,14 @@ def read_step(
     for key in step:
         if key not in known:
             raise unknown_key(key, path, file, (*known, "positions", *POSITION_KEYS))
+    if long_form and "draft_map" in step:
+        reading = replace(reading, draft_map=read_map_of(step, path, file) or reading.draft_map)
     positions, draft_tokens = _positions(step, path, reading, long_form)
     size = positions[0].target.size
     bonus = _bonus(step, path, size, reading.rows)
     positions, bonus_from = _bonus_from(step, path, positions, bonus, reading)
     context = _context(step, path, reading.rows)
+    options = _step_options(step, path, reading, long_form, file)
     return Step(
         id=_id(step, path, index, file),
         source=f"{file}, {path}" if path else file,
@@ -60,8 +74,9 @@ def read_step(
         context=context,
         prompt_length=_prompt_length(step, path, context, file),
         draft_tokens=draft_tokens,
-        options=_step_options(step, path, reading, long_form, file),
+        options=options if reading.only else with_given_rule(options, positions),
         vocab=reading.vocab,
+        draft_vocab=reading.draft_vocab,
         findings=(*reading.findings, *clamp_notes(_rows(positions, bonus))),
     )
 

@@ -18,7 +18,7 @@ from specdist.readers.integers import read_integers
 from specdist.readers.lengths import DraftLengths, check_fit, lengths_of
 from specdist.readers.naming import shape_text, shorten
 from specdist.readers.notes import NOT_VERIFIED, clamp_notes, processed_finding
-from specdist.readers.sides import Side, check_same_vocabulary
+from specdist.readers.sides import Side
 from specdist.readers.storage import Handles
 from specdist.readers.tensor_names import LENGTH_NAMES, sidecar
 
@@ -31,7 +31,6 @@ def pair_capture(
     vocab: Vocab | None,
 ) -> Capture:
     """The capture of two sides. Raises CaptureError when their rows do not fit together."""
-    check_same_vocabulary(target, draft)
     facts: list[tuple[str, str]] = [("reader", _reader(target, draft))]
     if lengths is None:
         lengths = _stored_lengths(target, draft, facts)

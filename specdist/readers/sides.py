@@ -15,7 +15,6 @@ from specdist.model.settings import ReadingSettings
 from specdist.readers.axes import RowTable, row_table
 from specdist.readers.elements import as_row_element
 from specdist.readers.evidence import Evidence, gather_evidence, kind_or_error
-from specdist.readers.naming import shape_text
 from specdist.readers.row_blocks import RowArray, read_rows
 from specdist.readers.storage import Handles
 from specdist.readers.tensor import Archive, Tensor
@@ -109,7 +108,8 @@ def make_side(archive: Archive, tensor: Tensor, label: str, reading: ReadingSett
             "hidden states are no distribution", place=place, expected="rows over the vocabulary"
         )
     element = as_row_element(tensor.element, reading.numbers, place)
-    table = row_table(tensor, element, place, reading.axes, reading.vocab_size)
+    size = reading.vocab_size if label != "draft" else None  # a draft may have ids of its own
+    table = row_table(tensor, element, place, reading.axes, size)
     numbers = _numbers(element.numbers, reading.numbers, place)
     evidence = gather_evidence(table, numbers, reading.kind)
     kind = reading.kind or Kind.LOGITS
@@ -117,19 +117,6 @@ def make_side(archive: Archive, tensor: Tensor, label: str, reading: ReadingSett
         kind = kind_or_error(evidence, place, Kind.PROBABILITIES if reading.normalise else None)
     stage = reading.stage or Stage.RAW
     return Side(label, archive, table, kind, stage, numbers, evidence, reading.stage is None)
-
-
-def check_same_vocabulary(target: Side, draft: Side) -> None:
-    """Raises CaptureError with both shapes when the rows differ in length."""
-    if target.table.size == draft.table.size:
-        return
-    raise CaptureError(
-        f"target rows have {target.table.size} tokens, draft rows {draft.table.size}",
-        place=f"{target.table.place} and {draft.table.place}",
-        expected="one vocabulary: shapes "
-        f"{shape_text(target.table.tensor.shape)} and {shape_text(draft.table.tensor.shape)}",
-        advice="padding and draft-only vocabularies carry probability, so neither is cut",
-    )
 
 
 def neg_inf(array: NDArray[Any], numbers: NumberFormat) -> NDArray[np.bool_]:
