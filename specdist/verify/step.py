@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from specdist.errors import SettingsError
-from specdist.model.capture import Position, Step
+from specdist.model.capture import Step
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
-from specdist.model.proposal import Proposal
-from specdist.model.recipe import Recipe
 from specdist.model.report import BonusResult, PositionResult, StepResult
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
-from specdist.processing import RowContext, TokenHistory
 from specdist.verify import mismatch
-from specdist.verify.close_cuts import settled
-from specdist.verify.closed_form import with_closed_forms
-from specdist.verify.greedy_cut_off import open_cut_off
 from specdist.verify.plan import Plan, Plans
-from specdist.verify.position import Checked, check_bonus, check_position
-from specdist.verify.position_laws import PositionLaws, position_laws, role_fillings
-from specdist.verify.setup import Setup
+from specdist.verify.position import check_bonus
+from specdist.verify.position_check import PositionCheck, row_context
+from specdist.verify.position_laws import position_laws, role_fillings
 
 _WORST_FIRST = (
     Verdict.DIFFERENT,
@@ -44,7 +38,7 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
     results: list[PositionResult] = []
     findings: list[Finding] = list(step.findings)
     for position in step.positions:
-        result, more = _position(step, position, plan, settings)
+        result, more = _position(PositionCheck(step, position, plan, settings))
         results.append(result)
         findings += more
     bonus = None
@@ -79,87 +73,20 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict.NOTHING_CHECKED
 
 
-def _position(
-    step: Step, position: Position, plan: Plan, settings: CheckSettings
-) -> tuple[PositionResult, list[Finding]]:
-    context = _context(step, position, position.index, plan, settings)
-    fixed = settings.overrides.roles
-    by_role, rows = role_fillings(position.roles, plan.recipes.recipes, fixed)
-    proposal = plan.proposal_of(position)
-
-    def laws_with(chosen: Mapping[Role, Recipe]) -> PositionLaws:
-        bonus = proposal is not None
-        return position_laws(position.target, position.draft, chosen, rows, context, bonus)
-
-    def checked_with(found: PositionLaws) -> Checked:
-        setup = _setup(found, plan, position, proposal)
-        place = position.draft.place
-        checked = check_position(position.index, found, setup, settings, step.vocab, place)
-        return with_closed_forms(checked, found, settings)
-
-    def verify(moved: Mapping[Role, Recipe]) -> tuple[PositionLaws, Verdict]:
-        again = laws_with(moved)
-        return again, checked_with(again).result.verdict
-
-    found = laws_with(by_role)
-    try:
-        checked = checked_with(found)
-    except SettingsError as error:
-        raise error.at(position.target.place) from None
-    verdict = settled(found, checked.result.verdict, by_role, verify)
-    open_law = None
-    if settings.preset is None:
-        open_law = open_cut_off(found, by_role, laws_with, position.index)
-    if open_law is not None and verdict is Verdict.EQUAL:
-        verdict = Verdict.UNDECIDED
-    if verdict is not checked.result.verdict:
-        checked = replace(checked, result=replace(checked.result, verdict=verdict))
-    findings = mismatch.remarks(found, position.index)
-    findings += [open_law] if open_law is not None else []
-    if open_law is None or verdict is not Verdict.UNDECIDED:
-        findings += _findings(step, position, checked, found, settings)
+def _position(check: PositionCheck) -> tuple[PositionResult, list[Finding]]:
+    check.run()
+    checked = check.checked
+    findings = mismatch.remarks(check.found, check.position.index)
+    findings += [check.open_law] if check.open_law is not None else []
+    if check.open_law is None or checked.result.verdict is not Verdict.UNDECIDED:
+        findings += _findings(check)
     return checked.result, findings
-
-
-def _setup(found: PositionLaws, plan: Plan, position: Position, proposal: Proposal | None) -> Setup:
-    return Setup(
-        laws=found.laws,
-        one_hot=found.one_hot,
-        rule=plan.rule,
-        use=plan.use,
-        numerics=plan.numerics,
-        proposal=proposal,
-        keep=position.keep,
-        given=position.given,
-    )
-
-
-def _context(
-    step: Step, position: Position | None, index: int, plan: Plan, settings: CheckSettings
-) -> RowContext:
-    drafted = step.draft_tokens or ()
-    earlier = drafted[:index] if len(drafted) >= index else None
-    history = None
-    if settings.history is not None:
-        history = TokenHistory(settings.history, settings.prompt_length, earlier)
-    elif step.context is not None:
-        history = TokenHistory(step.context, step.prompt_length, earlier)
-    return RowContext(
-        history=history,
-        normalise=settings.normalise,
-        drafted_token=drafted[index] if index < len(drafted) else None,
-        target_size=None if position is None else position.target.size,
-        draft_map=settings.draft_map or (None if position is None else position.draft_map),
-        texts=None if step.vocab is None else step.vocab.texts,
-        draft_texts=None if step.draft_vocab is None else step.draft_vocab.texts,
-        unnormalised=plan.numerics.unnormalised,
-    )
 
 
 def _bonus(step: Step, plan: Plan, settings: CheckSettings) -> tuple[BonusResult, list[Finding]]:
     if step.bonus is None:
         raise ValueError("the step has no bonus row")
-    context = _context(step, None, len(step.positions), plan, settings)
+    context = row_context(step, None, len(step.positions), plan, settings)
     own = {} if step.bonus_from is None else {Role.BONUS_FROM: step.bonus_from}
     by_role, rows = role_fillings(own, plan.recipes.recipes, settings.overrides.roles)
     found = position_laws(step.bonus, None, by_role, rows, context)
@@ -176,27 +103,23 @@ def _bonus(step: Step, plan: Plan, settings: CheckSettings) -> tuple[BonusResult
     return bonus, findings
 
 
-def _findings(
-    step: Step,
-    position: Position,
-    checked: Checked,
-    found: PositionLaws,
-    settings: CheckSettings,
-) -> list[Finding]:
+def _findings(check: PositionCheck) -> list[Finding]:
+    checked, index = check.checked, check.position.index
     verdict = checked.result.verdict
     findings = []
     if checked.comparison.unassigned:
-        findings.append(mismatch.unassigned_finding(position.index, checked))
+        findings.append(mismatch.unassigned_finding(index, checked))
     elif checked.other_reading is not None:
-        findings.append(mismatch.zero_draft_finding(position.index, checked))
+        findings.append(mismatch.zero_draft_finding(index, checked))
     elif verdict is Verdict.UNDECIDED:
+        variation = checked.result.total_variation
+        findings.append(mismatch.undecided_finding(index, variation, check.found.close_cuts))
+    if verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
         findings.append(
-            mismatch.undecided_finding(
-                position.index, checked.result.total_variation, found.close_cuts
+            mismatch.output_finding(
+                check.step, check.position, checked, check.found, check.settings
             )
         )
-    if verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
-        findings.append(mismatch.output_finding(step, position, checked, found, settings))
     return findings
 
 
@@ -212,9 +135,6 @@ def _mean_acceptance_length(results: Sequence[PositionResult], step: Step) -> Fi
 
 def _allowed(findings: Sequence[Finding], settings: CheckSettings) -> list[Finding]:
     return [
-        Finding(
-            finding.ident, finding.severity, finding.message, finding.position, finding.notes,
-            finding.repairs, finding.reproduce, allowed=True,
-        ) if finding.ident in settings.allow else finding
+        replace(finding, allowed=True) if finding.ident in settings.allow else finding
         for finding in findings
-    ]  # fmt: skip
+    ]

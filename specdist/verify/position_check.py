@@ -1,0 +1,111 @@
+"""One drafted position of a step, from its rows to its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from specdist.errors import SettingsError
+from specdist.model.capture import Position, Step
+from specdist.model.finding import Finding
+from specdist.model.recipe import Recipe
+from specdist.model.role import Role
+from specdist.model.settings import CheckSettings
+from specdist.model.verdict import Verdict
+from specdist.processing import RowContext, TokenHistory
+from specdist.verify.close_cuts import settled
+from specdist.verify.closed_form import with_closed_forms
+from specdist.verify.greedy_cut_off import open_cut_off
+from specdist.verify.plan import Plan
+from specdist.verify.position import Checked, check_position
+from specdist.verify.position_laws import PositionLaws, position_laws, role_fillings
+from specdist.verify.setup import Setup
+
+
+class PositionCheck:
+    """A position with the settings that hold for it.
+
+    After `run`: ``found``, its laws; ``checked``, its figures and verdict; ``open_law``, the
+    question that a tiny temperature leaves open, None in general.
+    """
+
+    found: PositionLaws
+    checked: Checked
+    open_law: Finding | None
+
+    def __init__(self, step: Step, position: Position, plan: Plan, settings: CheckSettings) -> None:
+        self.step, self.position = step, position
+        self.plan, self.settings = plan, settings
+        self._context = row_context(step, position, position.index, plan, settings)
+        self._recipes, self._rows = role_fillings(
+            position.roles, plan.recipes.recipes, settings.overrides.roles
+        )
+        self._proposal = plan.proposal_of(position)
+
+    def run(self) -> PositionCheck:
+        """Enumerates the position. Raises SpecdistError for rows and settings that do not fit."""
+        self.found = self._laws(self._recipes)
+        try:
+            checked = self._checked(self.found)
+        except SettingsError as error:
+            raise error.at(self.position.target.place) from None
+        verdict = settled(self.found, checked.result.verdict, self._recipes, self._verified)
+        self.open_law = None
+        if self.settings.preset is None:
+            index = self.position.index
+            self.open_law = open_cut_off(self.found, self._recipes, self._laws, index)
+        if self.open_law is not None and verdict is Verdict.EQUAL:
+            verdict = Verdict.UNDECIDED
+        if verdict is not checked.result.verdict:
+            checked = replace(checked, result=replace(checked.result, verdict=verdict))
+        self.checked = checked
+        return self
+
+    def _laws(self, recipes: Mapping[Role, Recipe]) -> PositionLaws:
+        target, draft = self.position.target, self.position.draft
+        fresh = self._proposal is not None
+        return position_laws(target, draft, recipes, self._rows, self._context, fresh)
+
+    def _checked(self, found: PositionLaws) -> Checked:
+        position = self.position
+        setup = Setup(
+            laws=found.laws,
+            one_hot=found.one_hot,
+            rule=self.plan.rule,
+            use=self.plan.use,
+            numerics=self.plan.numerics,
+            proposal=self._proposal,
+            keep=position.keep,
+            given=position.given,
+        )
+        checked = check_position(
+            position.index, found, setup, self.settings, self.step.vocab, position.draft.place
+        )
+        return with_closed_forms(checked, found, self.settings)
+
+    def _verified(self, recipes: Mapping[Role, Recipe]) -> tuple[PositionLaws, Verdict]:
+        again = self._laws(recipes)
+        return again, self._checked(again).result.verdict
+
+
+def row_context(
+    step: Step, position: Position | None, index: int, plan: Plan, settings: CheckSettings
+) -> RowContext:
+    """The circumstances of the rows of a position, or of the bonus row at ``index``."""
+    drafted = step.draft_tokens or ()
+    earlier = drafted[:index] if len(drafted) >= index else None
+    history = None
+    if settings.history is not None:
+        history = TokenHistory(settings.history, settings.prompt_length, earlier)
+    elif step.context is not None:
+        history = TokenHistory(step.context, step.prompt_length, earlier)
+    return RowContext(
+        history=history,
+        normalise=settings.normalise,
+        drafted_token=drafted[index] if index < len(drafted) else None,
+        target_size=None if position is None else position.target.size,
+        draft_map=settings.draft_map or (None if position is None else position.draft_map),
+        texts=None if step.vocab is None else step.vocab.texts,
+        draft_texts=None if step.draft_vocab is None else step.draft_vocab.texts,
+        unnormalised=plan.numerics.unnormalised,
+    )
