@@ -40,10 +40,8 @@ def presets() -> tuple[Preset, ...]:
 
 def found_preset(name: str) -> Preset | None:
     """The preset of that name or alias; dots, case, hyphens and underscores are forgiven."""
-    if name in engine_names():
-        return _packaged(name)
-    by_name = {_plain(known): p for p in presets() for known in (p.name, *p.aliases)}
-    return by_name.get(_plain(name))
+    meant = next((known for spelled, known in _spellings() if _plain(spelled) == _plain(name)), "")
+    return _packaged(meant) if meant else None
 
 
 def preset_named(name: str) -> Preset:
@@ -51,11 +49,11 @@ def preset_named(name: str) -> Preset:
     preset = found_preset(name)
     if preset is not None:
         return preset
-    known = [known for p in presets() for known in (p.name, *p.aliases)]
+    spelled = [spelling for spelling, _ in _spellings()]
     raise SettingsError(
         f"unknown engine {name[:40]!r}",
         expected="one of " + ", ".join(engine_names()),
-        advice=nearest_names(name.strip().lower().replace("_", "-"), known)
+        advice=nearest_names(name.strip().lower().replace("_", "-"), spelled)
         or "specdist engines lists what each of them does",
     )
 
@@ -104,8 +102,20 @@ def read_preset(name: str, text: str) -> Preset:
 
 @cache
 def _packaged(name: str) -> Preset:
-    entry = files("specdist.engines").joinpath(f"{name}{_SUFFIX}")
-    return read_preset(name, entry.read_text("utf-8"))
+    return read_preset(name, _text(name))
+
+
+@cache
+def _spellings() -> tuple[tuple[str, str], ...]:
+    """Every name and alias, each with the preset that it means."""
+    import tomllib
+
+    aliases = {name: tomllib.loads(_text(name)).get("aliases", []) for name in engine_names()}
+    return tuple((spelled, name) for name in aliases for spelled in (name, *aliases[name]))
+
+
+def _text(name: str) -> str:
+    return files("specdist.engines").joinpath(f"{name}{_SUFFIX}").read_text("utf-8")
 
 
 def _plain(name: str) -> str:
