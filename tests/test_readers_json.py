@@ -248,6 +248,11 @@ def test_bfloat16_literals_round_by_hand(tmp_path: Path) -> None:
     assert values(row) == [Fraction(205, 2048), Fraction(1), Fraction(65, 64)]
 
 
+def test_a_masked_token_as_python_writes_it(tmp_path: Path) -> None:
+    row = target_of(tmp_path, [0, 1.5, float("-inf")], kind="logits")
+    assert values(row) == [Fraction(0), Fraction(3, 2), None]
+
+
 @cache
 def validator() -> jsonschema.Draft202012Validator:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))

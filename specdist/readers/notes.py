@@ -29,6 +29,7 @@ def processed_finding(sides: set[str]) -> Finding:
 
 
 CLAMPS = (
+    -100.0,
     -1000.0,
     -9999.0,
     -10000.0,

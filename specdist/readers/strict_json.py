@@ -1,7 +1,7 @@
 """JSON read exactly: no float, no repeated key, no NaN, no unbounded number, no deep nesting.
 
 Numbers without a fraction or exponent become ``int``; all others stay texts (``Literal``) until
-a row turns them into rationals. Every error names line and column, or the JSON path.
+a row turns them into rationals, and so does ``-Infinity``, Python's word for a masked token. Every error names line and column, or the JSON path.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from specdist.readers.naming import first_repeated, shorten
 
 NUMBER_LENGTH = 4000
 """Characters of one number: a float64 written out in full needs 1,077."""
+_MINUS_INFINITY = "-Infinity"
 _DEPTH = 100
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
@@ -117,7 +118,9 @@ def _decoder(oddities: list[object]) -> json.JSONDecoder:
             raise _LongNumberError(text)
         return Literal(text)
 
-    def constant(name: str) -> _NonFinite:
+    def constant(name: str) -> _NonFinite | Literal:
+        if name == _MINUS_INFINITY:
+            return Literal(name)
         found = _NonFinite(name)
         oddities.append(found)
         return found
