@@ -41,7 +41,7 @@ def number(value: object) -> Fraction | None:
     if type(value) is int:
         return Fraction(value)
     if isinstance(value, Literal):
-        return _decimal(value)
+        return None if value in MINUS_INFINITY else _decimal(value)
     if type(value) is str:
         return _text(value)
     raise NumberError(f"expected a number, not {type_name(value)}")

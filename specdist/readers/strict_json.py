@@ -1,7 +1,8 @@
 """JSON read exactly: no float, no repeated key, no NaN, no unbounded number, no deep nesting.
 
 Numbers without a fraction or exponent become ``int``; all others stay texts (``Literal``) until
-a row turns them into rationals, and so does ``-Infinity``, Python's word for a masked token. Every error names line and column, or the JSON path.
+a row turns them into rationals, and so does ``-Infinity``, Python's word for a masked token.
+Every error names line and column, or the JSON path.
 """
 
 from __future__ import annotations
