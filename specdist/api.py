@@ -7,7 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from specdist.errors import SettingsError, SpecdistError
+from specdist.model.capture import Capture
 from specdist.model.options import ProcessingOptions
+from specdist.model.preset import Preset
 from specdist.model.report import Report
 from specdist.model.role import Role
 from specdist.model.row import Kind
@@ -21,51 +23,60 @@ Number = Fraction | int | str
 
 
 def check(
-    target: Any,
-    draft: Any,
-    *,
-    kind: str = "probabilities",
-    temperature: Number | None = None,
-    top_k: int | None = None,
-    top_p: Number | None = None,
-    min_p: Number | None = None,
-    recipe: str | None = None,
-    draft_recipe: str | None = None,
-    roles: Mapping[str, str] | None = None,
-    rule: str = "token",
-    normalise: bool = False,
-    zero_draft: str = "error",
-    max_tv: Number | None = None,
-    show: int = 10,
-) -> Report:
+    target: Any, draft: Any, *, kind: str = "probabilities", temperature: Number | None = None,
+    top_k: int | None = None, top_p: Number | None = None, min_p: Number | None = None,
+    recipe: str | None = None, draft_recipe: str | None = None,
+    roles: Mapping[str, str] | None = None, rule: str | None = None, engine: str | None = None,
+    normalise: bool = False, uniform: Number | None = None, inequality: str | None = None,
+    ratio: str | None = None, ratio_epsilon: Number | None = None,
+    residual_floor: Number | None = None, zero_draft: str | None = None,
+    empty_residual: str | None = None, unnormalised: bool = False, keep: Any = None,
+    dropped: str | None = None, proposal: str | None = None, keep_when: str | None = None,
+    draft_map: Any = None, accept: Any = None, recovery: Any = None,
+    max_tv: Number | None = None, show: int = 10,
+) -> Report:  # fmt: skip
     """Verifies positions and returns the report that `specdist check` would print.
 
     ``target``: a row [V] or rows [T, V]; ``draft``: the same, or a token id (T ids) for one-hot
     drafts. A row holds exact numbers (Fraction, int, text such as "3/10", "0.1", "-inf"; no Python
-    floats) or is a numpy array, taken as the binary rationals it holds. ``recipe`` and ``roles``
-    are written as on the command line. Raises SpecdistError for what that exits with 2 for.
+    floats) or is a numpy array, taken as the binary rationals it holds. ``keep`` is a keep rule as
+    a text, or numbers by token like ``accept`` and ``recovery`` (which select the rule `given`);
+    ``draft_map`` is a list of target ids by draft id, or ``{"offsets": [...]}``. The others are
+    written as on the command line. Raises SpecdistError for what that exits with 2 for.
     """
+    named = {"temperature": temperature, "top-k": top_k, "top-p": top_p, "min-p": min_p}
+    numeric = {
+        "uniform": uniform, "inequality": inequality, "ratio": ratio,
+        "ratio-epsilon": ratio_epsilon, "residual-floor": residual_floor, "zero-draft": zero_draft,
+        "empty-residual": empty_residual, "unnormalised": "yes" if unnormalised else None,
+    }  # fmt: skip
+    kept = keep if isinstance(keep, str) else None
+    dropping = {"keep": kept, "dropped": dropped, "proposal": proposal, "keep-when": keep_when}
+    texts = {"recipe": recipe, "draft_recipe": draft_recipe, "rule": rule, "engine": engine}
+    _refuse_other_than_texts(texts)
+    options = ProcessingOptions(
+        _texts(named), {}, recipe, draft_recipe, _roles(roles), rule, _texts(numeric),
+        _texts(dropping),
+    )  # fmt: skip
+    tolerance = None if max_tv is None else _share("max_tv", max_tv)
+    by_token = {"keep": None if kept else keep, "accept": accept, "recovery": recovery}
+    capture = python_capture(target, draft, _kind(kind), by_token, draft_map)
+    return _verified(capture, options, _preset(engine), normalise, tolerance, show)
+
+
+def _verified(
+    capture: Capture,
+    options: ProcessingOptions,
+    preset: Preset | None,
+    normalise: bool,
+    max_tv: Fraction | None,
+    show: int,
+) -> Report:
     from specdist.verify.run import check as run_check
 
-    named = {"temperature": temperature, "top-k": top_k, "top-p": top_p, "min-p": min_p}
-    target_values = {name: _option(name, v) for name, v in named.items() if v is not None}
-    _refuse_other_than_texts({"recipe": recipe, "draft_recipe": draft_recipe})
     checking = CheckSettings(
-        overrides=ProcessingOptions(
-            target_values,
-            {},
-            recipe,
-            draft_recipe,
-            _roles(roles),
-            rule,
-            {"zero-draft": _zero_draft(zero_draft)},
-        ),
-        normalise=normalise,
-        show=show,
-        max_tv=None if max_tv is None else _share("max_tv", max_tv),
-        workers=1,
+        overrides=options, preset=preset, normalise=normalise, max_tv=max_tv, show=show, workers=1
     )
-    capture = python_capture(target, draft, _kind(kind))
     return _finished(run_check([capture], Settings(checking=checking)))
 
 
@@ -81,7 +92,7 @@ def _finished(run: Run) -> Report:
     return report
 
 
-def _option(name: str, value: Number) -> str:
+def _option(name: str, value: Any) -> str:
     try:
         return str(value)
     except ValueError:
@@ -115,10 +126,17 @@ def _roles(roles: Mapping[str, str] | None) -> dict[Role, str]:
     return {_role(name): text for name, text in roles.items()}
 
 
-def _zero_draft(name: str) -> str:
-    if name not in ("error", "accept", "reject"):
-        raise SettingsError(f"zero_draft={name} is unknown", expected="error, accept or reject")
-    return name
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """The options that are given, as they are written on the command line."""
+    return {name: _option(name, value) for name, value in values.items() if value is not None}
+
+
+def _preset(engine: str | None) -> Preset | None:
+    if engine is None:
+        return None
+    from specdist.engines import preset_named
+
+    return preset_named(engine)
 
 
 def _kind(name: str) -> Kind:

@@ -41,7 +41,20 @@ HUGE_TOKEN = pytest.param(GOOD, HUGE, {}, "outside the vocabulary", id="huge tok
         (GOOD, GOOD, {"recipe": 5}, "a recipe as a text"),
         (GOOD, GOOD, {"roles": 5}, "role names with recipes"),
         (GOOD, GOOD, {"roles": {"reference": 5}}, "a recipe as a text"),
-        (GOOD, GOOD, {"zero_draft": "maybe"}, "error, accept or reject"),
+        (GOOD, GOOD, {"zero_draft": "maybe"}, "error, accept, reject, accept-all"),
+        (GOOD, GOOD, {"uniform": "8:ends=none"}, "uniform=8:ends=none is not a grid"),
+        (GOOD, GOOD, {"ratio_epsilon": -1}, "ratio-epsilon=-1 is out of range"),
+        (GOOD, GOOD, {"empty_residual": "first"}, "ask, token:ID, last, target or none"),
+        (GOOD, GOOD, {"keep": "shares:1"}, "did you mean 'share'"),
+        (GOOD, GOOD, {"keep": [1, 2]}, "keep: token 1 has 2"),
+        (GOOD, GOOD, {"keep": [1, 1, 1]}, "keep: 3 numbers, the target row has 2"),
+        (GOOD, GOOD, {"keep": [[1, 1], [1, 1]]}, "2 rows of keep, 1 target rows"),
+        (GOOD, GOOD, {"accept": [0.5, 1]}, "accept[0]: 0.5 is not an exact number"),
+        (GOOD, GOOD, {"recovery": "given"}, "'given' is no row"),
+        (GOOD, GOOD, {"dropped": "target"}, "dropped without a keep rule"),
+        (GOOD, GOOD, {"rule": "tokens"}, "did you mean 'token'"),
+        (GOOD, GOOD, {"rule": 5}, "rule=5 is no text"),
+        (GOOD, GOOD, {"engine": "vlm"}, "unknown engine 'vlm'"),
     ],
 )
 def test_what_holds_no_rows_is_refused_with_advice(
@@ -50,7 +63,23 @@ def test_what_holds_no_rows_is_refused_with_advice(
     with pytest.raises(SettingsError) as caught:
         specdist.check(target, draft, **options)
     assert said in str(caught.value)
-    assert len(str(caught.value)) < 400
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        ([0, 0], "entries 0 and 1 of the draft map are both target id 0"),
+        ({"offsets": [0, -2]}, "entry 1 of the draft map is no target id: 1 + -2 = -1"),
+        ("d2t.npy", "a draft map cannot be a text"),
+        (np.array([0.5]), "an entry of a draft map cannot be"),
+        ([], "the draft map is empty"),
+    ],
+)
+def test_what_is_no_map_is_refused(ids: Any, said: str) -> None:
+    with pytest.raises(SpecdistError) as caught:
+        specdist.check(GOOD, GOOD, draft_map=ids)
+    assert said in str(caught.value)
 
 
 def test_long_numbers_within_the_limit_are_read() -> None:
