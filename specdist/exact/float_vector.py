@@ -103,7 +103,7 @@ class FloatVector:
         if (
             len(self.terms) > 1 or next(iter(self.terms), (None, True))[1]
         ):  # nearly equal entries are put in order exactly
-            exact = {entry: -abs(self._entry(entry)) for entry in entries}
+            exact = {entry: -abs(self.entry(entry)) for entry in entries}
             entries.sort(key=lambda entry: (exact[entry], entry))
         return self.space.tokens(np.array(entries[:count], dtype=np.intp))
 
@@ -168,7 +168,7 @@ class FloatVector:
     def over_complement(self, law: FloatVector) -> tuple[FloatVector, Fraction]:
         law = whole(law)
         quotient = over_complement(
-            self.approximate(), self._entry, self.error, law.single(), law.error
+            self.approximate(), self.entry, self.error, law.single(), law.error
         )
         error = quotient.error + 16 * _UNIT * (self.size_bound() + 1) + _TINY
         vector = FloatVector(
@@ -243,5 +243,6 @@ class FloatVector:
     def parts(self, tokens: Sequence[int]) -> list[Parts]:
         return entry_parts(self.terms, [self.space.entry(token) for token in tokens])
 
-    def _entry(self, entry: int) -> Fraction:
+    def entry(self, entry: int) -> Fraction:
+        """One entry of the space, exactly."""
         return worked_out(entry_parts(self.terms, [entry])[0])

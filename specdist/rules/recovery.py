@@ -1,24 +1,71 @@
-"""What is emitted after a rejection: residuals, and what engines do where one is empty."""
+"""What is emitted after a rejection: residuals, other laws that engines use, and last resorts."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
+from specdist.exact.exponential import exponentials
 from specdist.exact.vector import ExactVector
 from specdist.model.role import Role
-from specdist.rules.outcomes import Outcomes, RoleLaws
+from specdist.model.step_forms import Option
+from specdist.model.value_texts import one_of
+from specdist.rules.one_hot_residual import recovered_without_drafted
+from specdist.rules.outcomes import Outcomes, RoleLaws, Share
+from specdist.rules.residuals import emptied, floored, nothing_refused, point
 
-_ZERO = Fraction(0)
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_MEANING = {
+    "residual": "the positive part of residual_target - residual_draft",
+    "scaled": "the positive part of residual_target - L residual_draft",
+    "target": "residual_target itself",
+    "argmax": "the lowest id of its largest probability",
+    "set": "residual_target within the accepted tokens",
+    "softmax": "the softmax of the residual",
+}
 
 
-def residual(laws: RoleLaws) -> ExactVector:
-    """``max(S - U, floor)`` with S = `residual_target`, U = `residual_draft`, not normalised."""
-    positive = (laws[Role.RESIDUAL_TARGET] - laws[Role.RESIDUAL_DRAFT]).positive_part()
-    floor = laws.numerics.residual_floor
-    if not floor:
-        return positive
-    least = positive.constant(floor)
-    return (positive - least).positive_part() + least
+def recovery_option(*kinds: str, default: str = "") -> Option:
+    """The option that names the law of the recovered token."""
+    summary = "; ".join(f"{kind}: {_MEANING[kind]}" for kind in kinds)
+    return Option("recovery", one_of(*kinds), default, f"what follows a rejection. {summary}")
+
+
+def recover(
+    laws: RoleLaws,
+    accepted: ExactVector,
+    kind: str,
+    chosen: Share | None = None,
+    one_hot_share: Fraction | None = None,
+) -> Outcomes:
+    """Outcomes of a rule with this accepted mass that recovers by ``kind`` (`recovery_option`).
+
+    ``chosen`` restricts a vector to the accepted tokens, for ``set``. ``one_hot_share`` is for
+    `recovered_without_drafted`.
+    """
+    if kind == "residual" and Role.RESIDUAL_DRAFT in laws.one_hot:
+        return recovered_without_drafted(laws, accepted, one_hot_share)
+    if not laws.refused(accepted).total():
+        return nothing_refused(accepted)
+    target = laws[Role.RESIDUAL_TARGET]
+    if kind == "residual":
+        return recovered_from(laws, accepted, residual(laws))
+    if kind == "target":
+        return recovered_from(laws, accepted, target)
+    if kind == "set" and chosen is not None:
+        return recovered_from(laws, accepted, chosen(target))
+    if kind == "argmax":
+        return _recovered_by_argmax(laws, accepted, target)
+    if kind == "softmax":
+        return _recovered_by_softmax(laws, accepted)
+    raise ValueError(f"no recovery is called {kind}")
+
+
+def residual(laws: RoleLaws, share: Fraction = _ONE) -> ExactVector:
+    """``max(S - share U, floor)`` with S = `residual_target`, U = `residual_draft`, not
+    normalised."""
+    subtracted = laws[Role.RESIDUAL_DRAFT].scaled(share)
+    positive = (laws[Role.RESIDUAL_TARGET] - subtracted).positive_part()
+    return floored(positive, laws.numerics.residual_floor)
 
 
 def recovered_from(
@@ -30,40 +77,33 @@ def recovered_from(
     ``extra_error`` is added to that of the recovered mass.
     """
     rejected = laws.refused(accepted).total()
-    nothing = accepted.scaled(_ZERO)
     if not rejected:
-        return Outcomes(accepted, nothing, _ZERO)
+        return nothing_refused(accepted)
     mass = weights.total()
     if not mass:
-        return _empty(laws, accepted, rejected)
+        return emptied(laws, Outcomes(accepted, accepted.scaled(_ZERO), rejected), rejected)
     # |norm(v) - norm(v')|_1 <= 2 |v - v'|_1 / |v|_1, and norms differ by at most 2.
     error = rejected * min(2 * weights.error / mass, Fraction(2)) + accepted.error + extra_error
     return Outcomes(accepted, weights.scaled(rejected / mass).widened(error), rejected)
 
 
-def _empty(laws: RoleLaws, accepted: ExactVector, rejected: Fraction) -> Outcomes:
-    policy = laws.numerics.empty_residual
-    target = laws[Role.RESIDUAL_TARGET]
-    if policy.how == "target":
-        return Outcomes(accepted, target.scaled(rejected / target.total()), rejected)
-    if policy.how == "token":
-        return Outcomes(accepted, point(target, policy.token).scaled(rejected), rejected)
-    nothing = accepted.scaled(_ZERO)
-    return Outcomes(accepted, nothing, rejected, rejected, raises=policy.how == "none")
+def _recovered_by_argmax(laws: RoleLaws, accepted: ExactVector, target: ExactVector) -> Outcomes:
+    """Everything on the lowest id of the largest entry. Where rounding may hide another largest
+    entry, all the recovered mass is uncertain; entries of one value tie by construction."""
+    first, *others = target.largest(2)
+    gap = target.value(first) - target.value(others[0]) if others else _ONE
+    unsure = 0 < gap <= target.error
+    rejected = laws.refused(accepted).total()
+    doubt = 2 * rejected if unsure else _ZERO
+    return recovered_from(laws, accepted, point(target, first), doubt)
 
 
-def point(like: ExactVector, token: int) -> ExactVector:
-    """The point mass at one token; -1 is the last of the vocabulary.
-
-    Raises SettingsError for a token outside the vocabulary.
-    """
-    size = like.size
-    chosen = size - 1 if token < 0 else token
-    if chosen >= size:
-        from specdist.errors import SettingsError
-
-        raise SettingsError(
-            f"empty-residual=token:{token} is outside the vocabulary",
-            expected=f"a token id from 0 to {size - 1}",
+def _recovered_by_softmax(laws: RoleLaws, accepted: ExactVector) -> Outcomes:
+    """``exp([S - U]_+)``, normalised: every token of the vocabulary can be emitted."""
+    if Role.RESIDUAL_DRAFT in laws.one_hot:
+        weights = exponentials(laws[Role.RESIDUAL_TARGET])
+        return recovered_without_drafted(
+            laws, accepted, weights=weights, at_drafted=weights.constant(_ONE)
         )
-    return like.constant(Fraction(1)).among([chosen])
+    positive = (laws[Role.RESIDUAL_TARGET] - laws[Role.RESIDUAL_DRAFT]).positive_part()
+    return recovered_from(laws, accepted, exponentials(positive))

@@ -5,10 +5,32 @@ from __future__ import annotations
 from specdist.errors import SettingsError
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import nearest_names, read_step
-from specdist.rules import token_rule
+from specdist.rules.always_rule import ALWAYS
+from specdist.rules.cascade_rule import CASCADE
+from specdist.rules.classical_rule import CLASSICAL
+from specdist.rules.exact_match import EXACT_MATCH
+from specdist.rules.given_rule import GIVEN
+from specdist.rules.judge_rule import JUDGE
+from specdist.rules.lenience_rule import LENIENCE
+from specdist.rules.mixture_rule import MIXTURE
+from specdist.rules.one_hot_rule import ONE_HOT
 from specdist.rules.rule import Rule
+from specdist.rules.synthetic_rule import SYNTHETIC
+from specdist.rules.token_rule import TOKEN
 
-RULES: tuple[Rule, ...] = (token_rule.TOKEN,)
+RULES: tuple[Rule, ...] = (
+    TOKEN,
+    EXACT_MATCH,
+    ONE_HOT,
+    CLASSICAL,
+    LENIENCE,
+    CASCADE,
+    MIXTURE,
+    JUDGE,
+    SYNTHETIC,
+    ALWAYS,
+    GIVEN,
+)
 
 
 def rule_named(name: str) -> Rule:

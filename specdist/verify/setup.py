@@ -106,7 +106,7 @@ class Setup:
 
     @property
     def _whole_vocabulary(self) -> bool:
-        return self.numerics.whole_vocabulary or self.rule.whole_vocabulary
+        return self.numerics.whole_vocabulary or self.rule.whole_vocabulary(self.use)
 
     def _scaled(self, role: Role, vector: ExactVector) -> ExactVector:
         mass = self._mass(role)
