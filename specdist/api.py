@@ -15,6 +15,7 @@ from specdist.model.role import Role
 from specdist.model.row import Kind
 from specdist.model.settings import CheckSettings, Settings
 from specdist.python_rows import python_capture, shown
+from specdist.python_tokens import with_tokens
 
 if TYPE_CHECKING:
     from specdist.verify.run import Run
@@ -60,7 +61,7 @@ def check(
     )  # fmt: skip
     tolerance = None if max_tv is None else _share("max_tv", max_tv)
     by_token = {"keep": None if kept else keep, "accept": accept, "recovery": recovery}
-    capture = python_capture(target, draft, _kind(kind), by_token, draft_map)
+    capture = with_tokens(python_capture(target, draft, _kind(kind)), by_token, draft_map)
     return _verified(capture, options, _preset(engine), normalise, tolerance, show)
 
 

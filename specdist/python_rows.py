@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 from specdist.errors import SettingsError
 from specdist.model.capture import Capture, Position, Step
-from specdist.model.options import NO_OPTIONS, ProcessingOptions
 from specdist.model.row import (
     FloatValues,
     Kind,
@@ -19,52 +18,27 @@ from specdist.model.row import (
     Stage,
 )
 
-Chances = tuple[Fraction, ...]
-
 _LONGEST = 13_288
 """Bits of 4,000 decimal digits: longer whole numbers cannot be written out by Python."""
 
 
-def python_capture(
-    target: Any,
-    draft: Any,
-    kind: Kind,
-    by_token: Mapping[str, Any] | None = None,
-    draft_map: Any = None,
-) -> Capture:
-    """Rows as a capture of steps of one position. ``by_token`` holds numbers by token under "keep",
-    "accept" and "recovery". Raises SettingsError for what holds no rows."""
-    targets = _rows(target, kind, "target")
+def python_capture(target: Any, draft: Any, kind: Kind) -> Capture:
+    """Rows as a capture of steps of one position. Raises SettingsError for what holds no rows."""
+    targets = python_rows(target, kind, "target")
     size = targets[0].size if targets else 0
     drafts = _drafts(draft, kind, size, len(targets))
     if len(targets) != len(drafts):
         raise SettingsError(f"{len(targets)} target rows and {len(drafts)} draft rows")
-    numbers = {
-        name: chances_by_token(value, name, size, len(targets))
-        for name, value in (by_token or {}).items()
-        if value is not None
-    }
-    ids = None if draft_map is None else python_map(draft_map)
-    rule = "given" if "accept" in numbers or "recovery" in numbers else None
-    options = NO_OPTIONS if rule is None else ProcessingOptions(rule=rule)
     steps = tuple(
         Step(
             f"row:{index}",
             f"row {index}",
-            (_position(row, other, {name: rows[index] for name, rows in numbers.items()}, ids),),
+            (Position(0, row, other, _token(other)),),
             draft_tokens=None if _token(other) is None else (_token(other) or 0,),
-            options=options,
         )
         for index, (row, other) in enumerate(zip(targets, drafts, strict=True))
     )
     return Capture("python", "python", lambda: iter(steps), step_count=len(steps))
-
-
-def _position(
-    target: Row, draft: Row, numbers: dict[str, Chances], ids: tuple[int, ...] | None
-) -> Position:
-    keep = numbers.pop("keep", None)
-    return Position(0, target, draft, _token(draft), {}, keep, numbers, ids)
 
 
 def _token(row: Row) -> int | None:
@@ -77,7 +51,7 @@ def _drafts(draft: Any, kind: Kind, size: int, count: int) -> list[Row]:
         whole = isinstance(ids, Sequence) and not isinstance(ids, str)
         if whole and ids and all(type(token) is int for token in ids):
             return [_point_mass(token, size, index) for index, token in enumerate(ids)]
-    return _rows(draft, kind, "draft")
+    return python_rows(draft, kind, "draft")
 
 
 def _point_mass(token: int, size: int, index: int) -> Row:
@@ -89,7 +63,8 @@ def _point_mass(token: int, size: int, index: int) -> Row:
     return Row(values, Kind.PROBABILITIES, Stage.RAW, NumberFormat.DECIMAL, f"draft[{index}]")
 
 
-def _rows(source: Any, kind: Kind, side: str) -> list[Row]:
+def python_rows(source: Any, kind: Kind, side: str) -> list[Row]:
+    """A row [V] or rows [T, V]. Raises SettingsError with the place in ``side``."""
     if hasattr(source, "dtype"):
         return _array_rows(source, kind, side)
     if isinstance(source, str | bytes) or not isinstance(source, Iterable):
@@ -174,56 +149,3 @@ def _array_rows(array: Any, kind: Kind, side: str) -> list[Row]:
         Row(FloatValues(row), kind, Stage.RAW, numbers, side if array.ndim == 1 else f"{side}[{i}]")
         for i, row in enumerate(rows)
     ]
-
-
-def chances_by_token(source: Any, name: str, size: int, count: int) -> list[Chances]:
-    """Numbers from 0 to 1 by token: a row for all positions, or one a position. Raises
-    SettingsError."""
-    rows = _rows(source, Kind.PROBABILITIES, name)
-    if len(rows) not in (1, count):
-        raise SettingsError(f"{len(rows)} rows of {name}, {count} target rows", expected="1 or all")
-    found = [_chances(row, size) for row in rows]
-    return found * count if len(found) == 1 else found
-
-
-def _chances(row: Row, size: int) -> Chances:
-    if isinstance(row.values, FloatValues):
-        numbers = [Fraction(float(value)) for value in row.values.array]
-    elif isinstance(row.values, RationalValues):
-        numbers = [Fraction(-1) if value is None else value for value in row.values.values]
-    else:
-        raise TypeError("a point mass holds no numbers by token")
-    if len(numbers) != size:
-        raise SettingsError(
-            f"{len(numbers)} numbers, the target row has {size}",
-            place=row.place,
-            expected="one number a token",
-        )
-    wrong = next((token for token, number in enumerate(numbers) if not 0 <= number <= 1), None)
-    if wrong is not None:
-        raise SettingsError(
-            f"token {wrong} has {_written(numbers[wrong])}",
-            place=row.place,
-            expected="numbers from 0 to 1",
-        )
-    return tuple(numbers)
-
-
-def _written(number: Fraction) -> str:
-    return str(number) if number.denominator < 10**9 > abs(number.numerator) else "another number"
-
-
-def python_map(value: Any) -> tuple[int, ...]:
-    """A map of draft ids to target ids, as a sequence or ``{"offsets": sequence}``. Raises
-    SpecdistError naming the entry."""
-    from specdist.readers.draft_map import read_draft_map
-
-    if isinstance(value, Mapping):
-        return read_draft_map({key: _whole(item) for key, item in value.items()}, "", "draft_map")
-    return read_draft_map(_whole(value), "", "draft_map")
-
-
-def _whole(value: Any) -> Any:
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    return list(value) if isinstance(value, tuple | range) else value

@@ -107,8 +107,9 @@ def test_a_given_rule(tmp_path: Path) -> None:
         "accept": numbers(1, "1/2", 0, 0),
         "recovery": numbers(0, 0, 1, 0),
     }
-    (step,) = steps_of(tmp_path, document(accept=[1, 1, 1, 1], settings={"rule": "given"}))
-    assert list(step.positions[0].given) == ["accept"]
+    floats = {"accept": [1, 1, 0.1, 0], "recovery": [0.1, 0.2, 0.3, 0.4], "numbers": "float32"}
+    (step,) = steps_of(tmp_path, document(**floats))
+    assert sum(step.positions[0].given["recovery"]) == 1
     (step,) = steps_of(tmp_path, document(accept=[1, 1, 1, 1], recovery=[0, 0, 0, 0]))
     assert step.positions[0].given["recovery"] == numbers(0, 0, 0, 0)
 
@@ -122,7 +123,12 @@ def test_a_given_rule(tmp_path: Path) -> None:
         ({"keep": "share:1/2"}, "a row cannot be a text", "keep", "array"),
         ({"accept": [2, 1, 1, 1]}, "acceptance probability above 1", "accept, token 0", "0 to 1"),
         ({"accept": [1] * 5}, "this row has 5 numbers", "accept", "[4]"),
-        ({"recovery": [1, 0, 0, 0]}, "acceptance probabilities are not", "c.json", '"accept"'),
+        (
+            {"recovery": [1, 0, 0, 0]},
+            "acceptance probability of each token is",
+            "c.json",
+            '"accept"',
+        ),
         (
             {"accept": [1, 0, 0, 0], "recovery": ["1/2", 0, 0, 0]},
             "recovery sums to 1/2",
@@ -135,7 +141,8 @@ def test_a_given_rule(tmp_path: Path) -> None:
             "c.json",
             "no rule",
         ),
-        ({"settings": {"rule": "given"}}, "acceptance probabilities are not", "c.json", "recovery"),
+        ({"settings": {"rule": "given"}}, "the acceptance probability of", "c.json", "recovery"),
+        ({"accept": [1, 0, 0, 0]}, "the law of the recovered token is not", "c.json", "zeros"),
         ({"settings": {"keep": [1, 0]}}, "keep cannot be an array", "settings.keep", "a keep rule"),
         ({"settings": {"unifrom": 8}}, "unknown key 'unifrom'", "settings", "'uniform'"),
         ({"settings": {"uniform": True}}, "not true", "settings.uniform", ""),

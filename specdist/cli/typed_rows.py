@@ -30,7 +30,7 @@ def typed_capture(texts: Mapping[str, str]) -> Capture:
         )
     drafted = _drafted_token(texts, target.size)
     draft = _row("draft", texts) or _point_mass(drafted, target.size)
-    given = {name: _by_token(name, texts, target.size) for name in GIVEN if name in texts}
+    given = _given(texts, target.size)
     position = Position(
         index=0,
         target=target,
@@ -51,6 +51,19 @@ def typed_capture(texts: Mapping[str, str]) -> Capture:
         yield step
 
     return Capture(_SOURCE, "typed rows", steps, step_count=1)
+
+
+def _given(texts: Mapping[str, str], size: int) -> dict[str, tuple[Fraction, ...]]:
+    """The rows of the rule `given`: both or none."""
+    given = {name: _by_token(name, texts, size) for name in GIVEN if name in texts}
+    missing = [name for name in GIVEN if name not in given]
+    if given and missing:
+        raise SettingsError(
+            f"--{missing[0]} is missing",
+            expected="--accept ROW and --recovery ROW",
+            advice="where nothing is ever rejected, the recovery row is zeros",
+        )
+    return given
 
 
 def _by_token(name: str, texts: Mapping[str, str], size: int) -> tuple[Fraction, ...]:

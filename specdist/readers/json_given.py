@@ -9,8 +9,13 @@ from specdist.model.capture import Position
 from specdist.model.options import ProcessingOptions
 
 RULE = "given"
+_ROWS = {
+    "accept": "the acceptance probability of each token",
+    "recovery": "the law of the recovered token",
+}
 _NEEDED = (
-    '"accept": one probability a token, and "recovery": the law of the token after a rejection'
+    '"accept": a probability for each token, and "recovery": the law of the token after a '
+    "rejection (zeros where nothing is ever rejected)"
 )
 
 
@@ -32,13 +37,12 @@ def with_given_rule(
             place=_place(first),
             expected=f'no rule, or "rule": "{RULE}", beside captured acceptance probabilities',
         )
-    lacking = next((position for position in positions if "accept" not in position.given), None)
-    if lacking is not None:
-        raise CaptureError(
-            "the rule is given, and the acceptance probabilities are not",
-            place=_place(lacking),
-            expected=_NEEDED,
-        )
+    for name, what in _ROWS.items():
+        lacking = next((position for position in positions if name not in position.given), None)
+        if lacking is not None:
+            raise CaptureError(
+                f"the rule is given, and {what} is not", place=_place(lacking), expected=_NEEDED
+            )
     return options if options.rule == RULE else replace(options, rule=RULE)
 
 

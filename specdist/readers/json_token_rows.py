@@ -35,7 +35,8 @@ def read_given(
     item: Mapping[str, Any], path: str, size: int, rows: RowReading
 ) -> dict[str, tuple[Fraction, ...]]:
     """Acceptance probabilities, and the law of the recovered token. Raises CaptureError or
-    RowError; the law sums to one, or is 0 everywhere where nothing is ever recovered."""
+    RowError; the law sums to one, or is 0 everywhere where nothing is ever recovered. Numbers of a
+    float format are weights over their sum, which may differ from one by their rounding."""
     given: dict[str, tuple[Fraction, ...]] = {}
     if item.get("accept") is not None:
         where = join(path, "accept")
@@ -50,7 +51,7 @@ def read_given(
                 place=rows.place(where),
                 expected="a law, which sums to 1, or zeros where nothing is ever recovered",
             )
-        given["recovery"] = law
+        given["recovery"] = tuple(chance / total for chance in law) if total else law
     return given
 
 
