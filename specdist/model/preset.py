@@ -22,9 +22,9 @@ class Preset:
     ``numerics`` are texts under the names of `specdist.model.numerics`. ``uniform`` is the grid of
     the random numbers of the test, stated and not applied: on any grid every law is off by its
     rounding, so that no engine would be equal; ``--uniform`` asks about it. ``unset`` are the
-    values in force where the user leaves an option out. ``engine_defaults`` are what the engine's own front
-    end sends: information, never applied. ``refuses`` maps an option to the reason why the engine
-    does not take it when it speculates. ``notes`` are facts that a user must know.
+    values in force where the user leaves an option out. ``engine_defaults`` are what the engine's
+    own front end sends: information, never applied. ``refuses`` maps an option to the reason why
+    the engine does not take it when it speculates. ``notes`` are facts that a user must know.
     """
 
     name: str

@@ -90,7 +90,7 @@ def resolve_recipes(
         roles |= {parse_role(name): role_recipe(name, text) for name, text in layer.roles.items()}
         rule = layer.rule if layer.rule is not None else rule
     if preset is None:
-        recipes, refused = _of_sides(target, draft), ()
+        recipes, refused = _of_sides(target, draft)
     else:
         recipes, refused = _of_preset(preset, target, draft)
     return StepRecipes(
@@ -112,12 +112,10 @@ def _with_unset(
     return [ProcessingOptions(target=preset.unset, rule=preset.rule), *layers]
 
 
-def _of_sides(target: _Side, draft: _Side) -> dict[Role, Recipe]:
+def _of_sides(target: _Side, draft: _Side) -> tuple[dict[Role, Recipe], tuple[str, ...]]:
     drafted = draft.recipe() if draft.explicit is not None else _on_top(target, draft)
-    return {
-        **dict.fromkeys(TARGET_ROLES, target.recipe()),
-        **dict.fromkeys(DRAFT_ROLES, drafted),
-    }
+    recipes = dict.fromkeys(TARGET_ROLES, target.recipe())
+    return recipes | dict.fromkeys(DRAFT_ROLES, drafted), ()
 
 
 def _of_preset(

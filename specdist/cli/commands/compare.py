@@ -133,14 +133,7 @@ def _checked(label: str, chosen: Effective, opened: Sequence[Capture | Unreadabl
         raise error.at(label) from None
     report = running.report()
     for item in report.unreadable:
-        error = CaptureError(
-            item.message,
-            place=item.place or item.source,
-            expected=item.expected,
-            advice=item.advice,
-        )
-        error.ident = item.ident
-        raise error
+        raise _broken(item)
     if not report.sources:
         names = ", ".join(report.not_captures)
         raise CaptureError(f"no capture among {names}" if names else "no capture found")
@@ -148,3 +141,10 @@ def _checked(label: str, chosen: Effective, opened: Sequence[Capture | Unreadabl
     preset = chosen.settings.checking.preset
     engine = None if preset is None else preset.name
     return Compared(label, engine, tuple(rules), tuple(findings), report)
+
+
+def _broken(item: Unreadable) -> CaptureError:
+    place = item.place or item.source
+    error = CaptureError(item.message, place=place, expected=item.expected, advice=item.advice)
+    error.ident = item.ident
+    return error
