@@ -63,7 +63,13 @@ def holds_everything(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
     wanted = {
         path.relative_to(ROOT).as_posix()
-        for pattern in ("**/*.py", "py.typed", "findings/pages/*.md", "schemas/*.json")
+        for pattern in (
+            "**/*.py",
+            "py.typed",
+            "**/pages/*.md",
+            "**/topic_pages/*.txt",
+            "schemas/*.json",
+        )
         for path in (ROOT / "specdist").glob(pattern)
     }
     assert "specdist/py.typed" in wanted

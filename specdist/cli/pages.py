@@ -9,7 +9,6 @@ from specdist.errors import SettingsError
 from specdist.findings import catalogue
 from specdist.model.role import Role
 from specdist.processing.registry import PROCESSORS
-from specdist.reports import layout
 from specdist.rules.registry import RULES
 
 ROLES: dict[Role, str] = {
@@ -35,24 +34,28 @@ _IN_A_CORRECT_ENGINE: dict[Role, str] = {
 def contents() -> dict[str, list[tuple[str, str]]]:
     """Titles with the names below them and one line about each."""
     return {
-        "findings": [(e.ident, e.summary) for e in catalogue.CATALOGUE if e.explained],
+        "findings": [(entry.ident, _said_of(entry)) for entry in catalogue.CATALOGUE],
         "rules": [(rule.name, rule.title) for rule in RULES],
         "processors": [(p.name, p.summary) for p in PROCESSORS],
         "roles": [(role.value, text) for role, text in ROLES.items()],
         "more": [
-            *((name, summary) for name, (summary, _) in TOPICS.items()),
+            *TOPICS.items(),
             ("exit-codes", "what each exit code means"),
         ],
     }
 
 
+def _said_of(entry: catalogue.Entry) -> str:
+    return f"{entry.summary} (not raised yet)" if entry.later else entry.summary
+
+
 def page(name: str) -> str:
-    """The page of that name, underscores read as hyphens; SettingsError with the nearest names
-    when there is none."""
+    """The page of that name, underscores read as hyphens, or the pages where two things share it;
+    SettingsError with the nearest names when there is none."""
     plain = name.strip().lower().replace("_", "-")
-    pages = (_processor, _rule, catalogue.page, _role, topic, _exit_codes, _summary)
-    found = next(filter(None, (find(plain) for find in pages)), None)
-    if found is None:
+    pages = (_rule, _processor, catalogue.page, _role, topic, _exit_codes)
+    found = [text.strip("\n") for text in (find(plain) for find in pages) if text]
+    if not found:
         known = [entry for entries in contents().values() for entry, _ in entries]
         raise SettingsError(
             f"nothing is called {name[:40]!r}",
@@ -61,7 +64,7 @@ def page(name: str) -> str:
             or near(plain, known)
             or "specdist explain",
         )
-    return found.rstrip("\n") + "\n"
+    return "\n\n\n".join(found) + "\n"
 
 
 def _processor(name: str) -> str | None:
@@ -69,15 +72,7 @@ def _processor(name: str) -> str | None:
 
 
 def _rule(name: str) -> str | None:
-    page = next((rule.page for rule in RULES if name == rule.name), None)
-    return None if page is None else "\n\n".join(_narrow(p) for p in page.split("\n\n"))
-
-
-def _narrow(paragraph: str) -> str:
-    """A paragraph written for source code, wrapped for 80 columns."""
-    if all(len(line) <= layout.WIDTH for line in paragraph.splitlines()):
-        return paragraph
-    return "\n".join(layout.wrap(" ".join(paragraph.split())))
+    return next((r.page for r in RULES if name in map(str.lower, (r.name, *r.aliases))), None)
 
 
 def _role(name: str) -> str | None:
@@ -102,10 +97,3 @@ def _exit_codes(name: str) -> str | None:
     lines = [f"{code.value:>3}  {text}" for code, text in MEANING.items()]
     order = "When several apply: 70, 2, 1, 4, 3, 0. --exit-zero turns 1 and 4 into 0."
     return "\n".join([*lines, "", order])
-
-
-def _summary(name: str) -> str | None:
-    entry = catalogue.find(name)
-    if entry is None:
-        return None
-    return f"{entry.ident} ({entry.severity}): {entry.summary}\n\nThis version has no page for it."

@@ -1,7 +1,7 @@
 """The one list of idents: what can be found, how much it weighs, and in one line what it is.
 
-An ident names the pattern that was found, so that ``--allow IDENT`` reads well. An ``explained``
-ident has a page ``pages/IDENT.md``, which ``specdist explain IDENT`` prints.
+An ident names the pattern that was found, so that ``--allow IDENT`` reads well. Every ident has a
+page ``pages/IDENT.md``, which ``specdist explain IDENT`` prints.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ SeverityName = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One ident. ``severity`` is the weight of a finding unless its author says otherwise."""
+    """One ident. ``severity`` is the weight of a finding unless its author says otherwise;
+    ``later`` says that nothing in this version raises it yet."""
 
     ident: str
     severity: SeverityName
     summary: str
-    explained: bool = False
+    later: bool = False
 
 
 CATALOGUE: tuple[Entry, ...] = (
-    Entry("output-mismatch", "error", "the output law differs from the reference", explained=True),
+    Entry("output-mismatch", "error", "the output law differs from the reference"),
     Entry("drafted-mismatch", "error", "tested with another distribution than drafted from"),
     Entry("residual-mismatch", "error", "the residual subtracts another distribution than tested"),
     Entry("target-mismatch", "error", "acceptance test and residual use different targets"),
@@ -32,41 +33,43 @@ CATALOGUE: tuple[Entry, ...] = (
         "error",
         "test and residual agree with each other, not with the reference",
     ),
-    Entry("bonus-mismatch", "error", "the bonus token follows another law", explained=True),
+    Entry("bonus-mismatch", "error", "the bonus token follows another law"),
     Entry("rule-mismatch", "error", "the decisions follow another acceptance rule"),
-    Entry("support-hole", "error", "a token of the reference can never be emitted", explained=True),
-    Entry(
-        "impossible-token", "error", "mass on a token that the reference forbids", explained=True
-    ),
+    Entry("support-hole", "error", "a token of the reference can never be emitted"),
+    Entry("impossible-token", "error", "mass on a token that the reference forbids"),
     Entry(
         "impossible-acceptance", "error", "a token is accepted more often than the target allows"
     ),
-    Entry("row-not-normalised", "error", "a probability row does not sum to one", explained=True),
-    Entry("numeric-rounding", "note", "float rounding entered a number", explained=True),
-    Entry("invalid-row", "error", "a row holds no distribution", explained=True),
-    Entry("truncated-row", "error", "a row holds only part of the vocabulary"),
-    Entry("context-mismatch", "error", "target and draft saw different contexts", explained=True),
-    Entry("context-not-verified", "note", "nothing shows that the contexts agree", explained=True),
-    Entry("shifted-rows", "error", "rows of one side are off by one position"),
-    Entry("wrong-decision", "error", "a recorded decision contradicts its random number"),
-    Entry("recovered-outside-residual", "error", "a recovered token has no residual mass"),
-    Entry("reused-randomness", "error", "one random number decided more than one thing"),
-    Entry("off-grid-uniform", "warning", "a random number is not on the generator's grid"),
-    Entry("metric-mismatch", "error", "a reported counter differs from its definition"),
+    Entry("row-not-normalised", "error", "a probability row does not sum to one"),
+    Entry("numeric-rounding", "note", "float rounding entered a number"),
+    Entry("invalid-row", "error", "a row holds no distribution"),
+    Entry("truncated-row", "error", "a row holds only part of the vocabulary", later=True),
+    Entry("context-mismatch", "error", "target and draft saw different contexts"),
+    Entry("context-not-verified", "note", "nothing shows that the contexts agree"),
+    Entry("shifted-rows", "error", "rows of one side are off by one position", later=True),
     Entry(
-        "acceptance-below-floor", "error", "the acceptance rate misses its floor", explained=True
+        "wrong-decision", "error", "a recorded decision contradicts its random number", later=True
     ),
-    Entry("baseline-regression", "error", "a figure is worse than the baseline"),
-    Entry("undecided-precision", "warning", "the verdict hangs on float rounding", explained=True),
-    Entry("undecided-budget", "warning", "the time budget ran out first", explained=True),
-    Entry("configuration-needed", "warning", "a setting is missing that decides", explained=True),
-    Entry("unreadable-capture", "error", "a file cannot be read as a capture", explained=True),
+    Entry(
+        "recovered-outside-residual", "error", "a recovered token has no residual mass", later=True
+    ),
+    Entry("reused-randomness", "error", "one random number decided more than one thing"),
+    Entry(
+        "off-grid-uniform", "warning", "a random number is not on the generator's grid", later=True
+    ),
+    Entry("metric-mismatch", "error", "a reported counter differs from its definition", later=True),
+    Entry("acceptance-below-floor", "error", "the acceptance rate misses its floor"),
+    Entry("baseline-regression", "error", "a figure is worse than the baseline", later=True),
+    Entry("undecided-precision", "warning", "the verdict hangs on float rounding"),
+    Entry("undecided-budget", "warning", "the time budget ran out first"),
+    Entry("configuration-needed", "warning", "a setting is missing that decides"),
+    Entry("unreadable-capture", "error", "a file cannot be read as a capture"),
     Entry("lossy-by-design", "warning", "the rule is not meant to preserve the target"),
     Entry("anticipating-length-rule", "error", "the draft length depends on what comes after it"),
-    Entry("near-cut", "note", "a truncation cut falls within float32 rounding", explained=True),
-    Entry("invalid-input", "error", "an input cannot be used"),
-    Entry("invalid-settings", "error", "an option, a recipe or a key is invalid", explained=True),
-    Entry("missing-extra", "error", "an optional dependency is not installed"),
+    Entry("near-cut", "note", "a truncation cut falls within float32 rounding"),
+    Entry("invalid-input", "error", "an input cannot be used", later=True),
+    Entry("invalid-settings", "error", "an option, a recipe or a key is invalid"),
+    Entry("missing-extra", "error", "an optional dependency is not installed", later=True),
 )
 
 
@@ -107,7 +110,7 @@ def find(ident: str) -> Entry | None:
 
 
 def page(ident: str) -> str | None:
-    """The Markdown page of an ident; None when it has none."""
+    """The Markdown page of an ident; None when there is no such ident."""
     from importlib.resources import files
 
     resource = files("specdist.findings").joinpath("pages", f"{ident}.md")

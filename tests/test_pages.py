@@ -1,0 +1,167 @@
+"""Pages of ``specdist explain``: their sections, their width, and every example run for real."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specdist.cli.model_options import MODEL
+from specdist.cli.topics import TOPICS
+from specdist.findings import catalogue
+from specdist.model.numerics import CHOICES
+from specdist.processing.processor import Processor
+from specdist.processing.registry import PROCESSORS
+from specdist.rules.keep_rules import KEEP_RULES
+from specdist.rules.registry import RULES
+from specdist.rules.rule import Rule
+from tests.cli import SAMPLES, run, scrubbed
+from tests.page_examples import Example, fenced, plain
+
+SECTIONS = [
+    "What it checks",
+    "Why it matters",
+    "Smallest example",
+    "How engines come to it",
+    "How to fix",
+    "What it does not catch",
+    "References",
+]
+RULE_SECTIONS = [
+    "Law",
+    "What it claims",
+    "Smallest example",
+    "Who uses it",
+    "What it does not do",
+    "References",
+]
+NOT_YET = "This version does not raise it yet"
+
+
+def page(name: str) -> str:
+    return catalogue.page(name) or ""
+
+
+def sections(text: str) -> dict[str, str]:
+    """The text below each heading, by heading, in order."""
+    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], (part.strip() for part in parts[2::2]), strict=True))
+
+
+@pytest.mark.parametrize("entry", catalogue.CATALOGUE, ids=lambda entry: entry.ident)
+def test_a_page_of_an_ident_has_every_section(entry: catalogue.Entry) -> None:
+    text = page(entry.ident)
+    title, summary, first = text.split("\n\n")[:3]
+    assert title == f"# {entry.ident}"
+    assert summary.endswith(".")
+    found = sections(text)
+    assert list(found) == SECTIONS
+    assert all(found.values()), "a section is empty"
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    assert first.startswith(NOT_YET) is entry.later
+    example = found["Smallest example"]
+    assert entry.later or fenced(example), "an ident that is raised shows how"
+    if not entry.later:
+        assert f"[{entry.ident}]" in example, "the example shows the ident"
+    assert run("explain", entry.ident).stdout == text
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the samples and a ``specdist`` on the path."""
+    (tmp_path / "sample_inputs").symlink_to(SAMPLES, target_is_directory=True)
+    script = tmp_path / "bin" / "specdist"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m specdist "$@"\n', encoding="utf-8")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    return tmp_path
+
+
+@pytest.mark.parametrize("ident", catalogue.idents())
+def test_examples_of_an_ident_do_what_they_show(ident: str, folder: Path) -> None:
+    env = scrubbed()
+    env["PATH"] = f"{folder / 'bin'}{os.pathsep}{env['PATH']}"
+    for example in fenced(page(ident)):
+        done = subprocess.run(
+            ["sh", "-c", example.script],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            timeout=60,
+            text=True,
+            check=False,
+        )
+        printed = done.stdout + done.stderr
+        assert example.shown, "an example shows something"
+        assert example.misses(printed) == [], printed
+        assert done.returncode == example.code, printed
+
+
+@pytest.mark.parametrize("processor", PROCESSORS, ids=lambda processor: processor.name)
+def test_a_page_of_a_processor_has_its_lines_and_its_example_runs(processor: Processor) -> None:
+    text = processor.page
+    assert text.startswith(f"{processor.name} ")
+    starts = {line.split("  ")[0].split("=")[0] for line in text.splitlines()}
+    assert {"formula", "value", "empty row", "example", "engines"} <= starts
+    assert starts & {"tie rule", "ties"}
+    assert [option.name for option in processor.options if f"{option.name}=" not in text] == []
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    run_in_process(plain(text), processor.name)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_a_page_of_a_rule_has_its_sections_and_its_examples_run(rule: Rule) -> None:
+    text = run("explain", rule.name).stdout.split("\n\n\n")[0] + "\n"
+    assert text.startswith(f"# {rule.name}\n\n")
+    found = sections(text)
+    assert list(found) == RULE_SECTIONS
+    assert all(found.values()), "a section is empty"
+    written = f"--rule {rule.name}"
+    assert written in found["Law"]
+    assert rule.kind in found["What it claims"].lower()
+    assert [option.name for option in rule.options if option.name not in text] == []
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    run_in_process(fenced(text), rule.name)
+
+
+def run_in_process(examples: list[Example], name: str) -> None:
+    """Runs examples that are one command each; one of them uses what the page is about."""
+    assert any(name in example.script for example in examples), "no example"
+    for example in examples:
+        assert example.shown, "an example shows something"
+        words = shlex.split(example.script.replace("\\\n", " "))
+        assert words[0] == "specdist"
+        result = run(*words[1:])
+        printed = result.stdout + result.stderr
+        assert example.misses(printed) == [], printed
+        assert result.code in ((0, 1, 4) if example.code is None else (example.code,)), printed
+
+
+@pytest.mark.parametrize("name", TOPICS)
+def test_a_topic_begins_with_its_name_and_runs_what_it_shows(name: str) -> None:
+    text = run("explain", name).stdout
+    assert text.startswith(f"{name}: ") or f"\n\n\n{name}: " in text
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    examples = plain(text)
+    if examples:
+        run_in_process(examples, "specdist")
+
+
+def test_options_and_other_names_lead_to_topics() -> None:
+    wanted = {"roles", "recipe", "penalties", "one-hot", "raw", "scope", "proposal", "numerics"}
+    assert wanted | {"vocabulary-maps", "capture", "rules"} == set(TOPICS)
+    for option in MODEL:
+        assert run("explain", option.name).code == 0, option.name
+    for rule in KEEP_RULES:
+        assert f"  {rule.name}:" in run("explain", "keep").stdout
+    for name, values in CHOICES.items():
+        assert name in run("explain", "numerics").stdout
+        assert name == "unnormalised" or set(values) <= set(
+            re.findall(r"[a-z-]+", run("explain", name).stdout)
+        )
