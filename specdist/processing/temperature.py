@@ -49,7 +49,8 @@ engines
   after the filters    llama.cpp 0c1e57098 common/sampling.cpp, mlx-lm 0.32.2
                        sample_utils.py: write temperature last in --recipe
   before the penalties TensorRT-LLM penaltyKernels.cu
-  small T              vLLM greedy-below=1/100000:at-least=1/100; SGLang
+  small T              vLLM at-least=1/100 (sampling_params.py raises T before
+                       the sampler reads T < 1e-5 as 0); SGLang
                        greedy-below=1/1000000, and greedy=all for a greedy row
                        in a mixed batch on FlashInfer; TensorRT-LLM
                        penaltyKernels.cu plus=1/1000000, sampling_utils.py
