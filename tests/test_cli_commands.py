@@ -18,7 +18,7 @@ from tests.cli import ROOT, SAMPLES, run, run_process, scrubbed
 THREE = SAMPLES / "three_tokens.json"
 UNTESTED = SAMPLES / "draft_top_p_untested.json"
 ROWS = ("--target", "1/2,1/4,1/4", "--draft", "1/4,1/2,1/4")
-COMMANDS = ("check", "what-if", "inspect", "explain", "config")
+COMMANDS = ("check", "what-if", "compare", "inspect", "explain", "engines", "config")
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,15 @@ COMMANDS = ("check", "what-if", "inspect", "explain", "config")
         (("what-if", "--target", "1/2,1/2"), "no draft row is given", ""),
         (("what-if", "--target", "1,x", "--draft", "1,0"), "target=x is not a number", ""),
         (("what-if", *ROWS, "--draft-logits", "1,2,3"), "--draft and --draft-logits", ""),
+        (("what-if", *ROWS, "--accept", "1,1,1"), "--recovery is missing", "zeros"),
+        (("what-if", *ROWS, "--keep-row", "1,1"), "keep-row has 2 numbers", "one number a token"),
+        (("what-if", *ROWS, "--keep-row", "1,1,2"), "keep-row=2 is out of range", "0 to 1"),
         (
-            ("what-if", "--target", "1/2,1/2", "--draft", "1"),
-            "target has 2 tokens, draft has 1",
-            "",
+            ("what-if", *ROWS, "--accept", "1,1,1", "--recovery", "1/2,0,0"),
+            "recovery sums to 1/2",
+            "zeros where nothing",
         ),
+        (("what-if", *ROWS, "--draft-map-form", "ids"), "without a map", "--draft-map FILE"),
         (("what-if", THREE, "--target", "1"), "a file and typed rows", ""),
         (("what-if", "--target", "1,0", "--draft-token", "2"), "outside the vocabulary", "0 to 1"),
         (("what-if", *ROWS, "--budget", "1"), "no such option: --budget", ""),
@@ -55,6 +59,14 @@ def test_usage_errors(arguments: tuple[Any, ...], message: str, help_: str) -> N
     assert message in " ".join(result.stderr.split())
     assert help_ in " ".join(result.stderr.split())
     assert all(len(line) <= 80 for line in result.stderr.splitlines())
+
+
+def test_rows_over_different_vocabularies_need_a_map_or_a_size() -> None:
+    result = run("what-if", "--target", "1/2,1/4,1/4", "--draft", "1/2,1/2")
+    assert (result.code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error[invalid-row]: drafted_from has 2 tokens, the reference")
+    assert "--draft-map" in result.stderr
+    assert "vocab-size:3" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from specdist.errors import SettingsError
 from specdist.model.figure import Figure
 from specdist.model.report import BonusResult, BonusToken
 from specdist.model.verdict import Verdict
-from specdist.reports.json_report import number, to_json
+from specdist.reports.json_numbers import number
+from specdist.reports.json_report import to_json
 from specdist.reports.jsonl_report import error_line, step_line, summary_line
 from tests import report_samples as samples
 from tests.cli import ROOT

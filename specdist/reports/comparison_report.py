@@ -10,7 +10,7 @@ from specdist.model.figure import Figure
 from specdist.model.report import Report
 from specdist.reports import layout
 from specdist.reports.figure_text import Numerals
-from specdist.reports.json_report import number
+from specdist.reports.json_numbers import number
 from specdist.reports.view import plural
 
 SCHEMA = "specdist.comparison/1"

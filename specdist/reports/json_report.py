@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
-from fractions import Fraction
 from typing import Any
 
-from specdist.model.figure import Figure
 from specdist.model.finding import Finding
-from specdist.model.report import (
-    BonusResult,
-    PositionResult,
-    Report,
-    StepResult,
-    Summary,
-    TokenLine,
-)
-from specdist.reports.figure_text import fraction
+from specdist.model.report import BonusResult, Report, StepResult, Summary
+from specdist.reports.json_numbers import Object, number, optional
+from specdist.reports.json_position import position_to_json
 
 SCHEMA = "specdist.report/1"
-_LONGEST_DENOMINATOR = 10**200
-
-Object = dict[str, Any]
 
 
 def to_json(report: Report, exact: bool) -> Object:
@@ -64,34 +52,11 @@ def step_to_json(step: StepResult, exact: bool) -> Object:
         "source": step.source,
         "rule": step.rule,
         "verdict": step.verdict.value,
-        "mean_acceptance_length": _optional(step.mean_acceptance_length, exact),
-        "positions": [_position(position, exact) for position in step.positions],
+        "mean_acceptance_length": optional(step.mean_acceptance_length, exact),
+        "positions": [position_to_json(position, exact) for position in step.positions],
         "bonus": None if step.bonus is None else _bonus(step.bonus, exact),
         "findings": [_finding(finding) for finding in step.findings],
     }
-
-
-def number(figure: Figure, exact: bool) -> Object:
-    """``{"exact": "7/10", "approx": 0.7}``, with ``bound`` and ``symbolic`` where there is one."""
-    value = figure.exact
-    if value is not None and not exact and value.denominator >= _LONGEST_DENOMINATOR:
-        value = None
-    shown: Object = {"exact": None if value is None else fraction(value), "approx": figure.approx}
-    if figure.bound is not None:
-        shown["bound"] = _upwards(figure.bound)
-    if figure.symbolic is not None:
-        shown["symbolic"] = figure.symbolic
-    return shown
-
-
-def _upwards(value: Fraction) -> float:
-    """The smallest float64 that is not below the bound."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
-
-
-def _optional(figure: Figure | None, exact: bool) -> Object | None:
-    return None if figure is None else number(figure, exact)
 
 
 def _summary(summary: Summary, exact: bool) -> Object:
@@ -103,34 +68,8 @@ def _summary(summary: Summary, exact: bool) -> Object:
         "different": summary.different,
         "undecided": summary.undecided,
         "allowed": summary.allowed,
-        "acceptance_rate": _optional(summary.acceptance_rate, exact),
-        "total_variation_max": _optional(summary.total_variation_max, exact),
-    }
-
-
-def _position(position: PositionResult, exact: bool) -> Object:
-    return {
-        "index": position.index,
-        "verdict": position.verdict.value,
-        "vocab_size": position.vocab_size,
-        "acceptance_rate": number(position.acceptance_rate, exact),
-        "reference_acceptance_rate": number(position.reference_acceptance_rate, exact),
-        "rejected_mass": number(position.rejected_mass, exact),
-        "total_variation": number(position.total_variation, exact),
-        "roles": [asdict(use) for use in position.roles],
-        "tokens": [_token(token, exact) for token in position.tokens],
-    }
-
-
-def _token(token: TokenLine, exact: bool) -> Object:
-    masses = ("reference", "drafted", "tested", "accepted")
-    return {
-        "id": token.id,
-        "text": token.text,
-        **{name: number(getattr(token, name), exact) for name in masses},
-        "residual": _optional(token.residual, exact),
-        "recovered": number(token.recovered, exact),
-        "output": number(token.output, exact),
+        "acceptance_rate": optional(summary.acceptance_rate, exact),
+        "total_variation_max": optional(summary.total_variation_max, exact),
     }
 
 
