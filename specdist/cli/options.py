@@ -25,7 +25,7 @@ INPUT: tuple[Option, ...] = (
     Option("kind", _IN, "What the numbers are.", "KIND", choices=_KINDS),
     Option("stage", _IN, "What rows have been through.", "STAGE", choices=_STAGES),
     Option("vocab", _IN, "Token texts: a JSON list, or a tokenizer.json.", "FILE"),
-    Option("vocab-size", _IN, "Vocabulary size that the rows must have.", "N"),
+    Option("vocab-size", _IN, "Vocabulary size that the target rows must have.", "N"),
     Option("select", _IN, "Only steps whose id matches.", "GLOB"),
     Option("limit", _IN, "Only the first N steps.", "N"),
 )

@@ -180,7 +180,8 @@ def _check_vocab(shape: tuple[int, ...], vocab: int, vocab_size: int | None, pla
         message,
         place=place,
         expected="the length of a stored row",
-        advice="padding columns carry probability, so rows are not cut to a smaller vocabulary"
+        advice=f"padding columns carry probability: the step vocab-size:{vocab_size} of a recipe "
+        "cuts them and says how much"
         if shape[vocab] > vocab_size
         else "",
     )

@@ -126,11 +126,12 @@ def _refuse_other_sizes(laws: Mapping[Role, Law], target: Row, draft: Row | None
         if law.size != size:
             row = target if draft is None or role in TARGET_ROLES else draft
             raise RowError(
-                f"{role.value} has {law.size} tokens, the reference has {size}",
+                f"{role.value} is a row of {law.size}, the reference of {size} tokens",
                 place=row.place,
                 expected="rows over one vocabulary",
-                advice="a draft vocabulary of its own needs its map to target ids: --draft-map; "
-                f"padding is cut or added by the step vocab-size:{size}",
+                advice="a draft vocabulary of its own needs its map to target ids: --draft-map "
+                f"FILE; padding is cut or added by --draft-vocab-size {size}, or by the step "
+                f"vocab-size:{size} in the recipe of a role",
             )
 
 
