@@ -98,9 +98,9 @@ def test_notes_speak_of_the_whole_row_whatever_is_listed() -> None:
         done = run("what-if", *rows, "--show", show, "--format", "json")
         assert done.code == 1
         (step,) = json.loads(done.stdout)["steps"]
-        notes = step["findings"][0]["notes"]
-        assert notes[0] == (
-            "token 10 (and 59 more) can never be emitted, though the reference gives "
-            "10/23 = 0.4348 in all"
+        (hole,) = [f for f in step["findings"] if f["ident"] == "support-hole"]
+        assert hole["message"] == (
+            "token 10 and 59 more, 10/23 of the reference, can never be emitted; token 10: it is "
+            "never drafted, and the residual gives it max(0, 1/138 - 1/70) = 0"
         )
         assert len(step["positions"][0]["tokens"]) == int(show)

@@ -12,13 +12,23 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
+class Shown(StrEnum):
+    """Where a text report shows a finding: by itself, with the main finding of its position, or
+    there when everything is unfolded."""
+
+    ALONE = "alone"
+    INSIDE = "inside"
+    FOLDED = "folded"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing to say about a step, under an ident of the catalogue.
 
     ``notes`` are full sentences shown below the finding; ``repairs`` are the inclusion-minimal
-    sets of roles whose repair restores equality (empty until a cause is proven); ``reproduce`` is
-    a command line to paste; ``position`` is the index it is about, -1 for the bonus row.
+    sets of parts whose repair restores equality (empty until a cause is proven), ``cause`` the same
+    in words, a sentence a set, and ``restores`` what they bring back; ``reproduce`` is a command
+    line to paste; ``position`` is the index it is about, -1 for the bonus row.
     """
 
     ident: str
@@ -29,3 +39,6 @@ class Finding:
     repairs: tuple[tuple[str, ...], ...] = ()
     reproduce: str | None = None
     allowed: bool = False
+    cause: tuple[str, ...] = ()
+    restores: str = "equality"
+    shown: Shown = Shown.ALONE

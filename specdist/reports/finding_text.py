@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from specdist.model.finding import Finding
+from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.report import (
     BonusResult,
     BonusToken,
@@ -24,18 +24,35 @@ _STYLES = {"error": "bad", "warning": "warn", "note": "name"}
 
 
 def block(step: StepResult, finding: Finding, view: View) -> list[str]:
-    """The whole lesson of one finding about one step."""
-    lines = [headline(finding, view, verdict_of(step, finding))]
+    """The whole lesson of one finding about one step, and of what is shown with it."""
+    beside = inside(step, finding, view.verbose)
+    loud = [other for other in beside if other.severity is not Severity.NOTE]
+    verdict = verdict_of(step, finding)
+    lines = [headline(each, view, verdict) for each in (finding, *loud)]
     lines += layout.wrap(place(step, finding.position), "  --> ", "      ")
     subject = _subject(step, finding)
     if subject is not None:
         lines += _panel(role_lines(subject.roles))
         lines += _panel(_differences(subject, view))
         lines.append(_BAR)
-    for note in finding.notes:
+    notes = [other.message for other in beside if other.severity is Severity.NOTE]
+    notes += [note for each in (finding, *loud) for note in each.notes]
+    for note in notes:
         lines += layout.wrap(note, "   = note: ")
-    lines += _advice(finding)
-    return lines
+    idents = dict.fromkeys(each.ident for each in (finding, *loud))
+    return lines + _advice(finding, list(idents))
+
+
+def inside(step: StepResult, main: Finding, unfolded: bool) -> list[Finding]:
+    """The findings that are shown with the main one of their position."""
+    shown = {Shown.INSIDE, Shown.FOLDED} if unfolded else {Shown.INSIDE}
+    if main.position is None or main.severity is not Severity.ERROR:
+        return []
+    return [
+        finding
+        for finding in step.findings
+        if finding.shown in shown and finding.position == main.position
+    ]
 
 
 def headline(finding: Finding, view: View, verdict: Verdict | None = None) -> str:
@@ -74,16 +91,21 @@ def _panel(lines: Sequence[str]) -> list[str]:
     return [_BAR, *(f"{_BAR}  {line}".rstrip() for line in lines)] if lines else []
 
 
-def _advice(finding: Finding) -> list[str]:
+def _advice(finding: Finding, idents: Sequence[str]) -> list[str]:
     lines: list[str] = []
-    if finding.repairs:
-        lines.append("   = cause (proven): equality returns with the smallest repair")
-        for number, repair in enumerate(finding.repairs, 1):
-            lines += layout.wrap(", ".join(repair), f"       {number}. ")
+    if finding.cause:
+        which = ("the", "either")[min(len(finding.cause), 2) - 1]
+        repair = f"{which} smallest repair"
+        if len(finding.cause) > 2:
+            repair = "any of these smallest repairs"
+        lines += layout.wrap(
+            f"cause (proven): {finding.restores} returns with {repair}", "   = ", "     "
+        )
+        for number, words in enumerate(finding.cause, 1):
+            lines += layout.wrap(words, f"           {number}. ")
     if finding.reproduce:
         lines += layout.command(finding.reproduce, "   = reproduce: ")
-    lines.append(f"   = explain: specdist explain {finding.ident}")
-    return lines
+    return lines + [f"   = explain: specdist explain {ident}" for ident in idents]
 
 
 def _differences(subject: PositionResult | BonusResult, view: View) -> list[str]:

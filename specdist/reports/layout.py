@@ -50,17 +50,20 @@ def wrap(text: str, first: str = "", rest: str | None = None, width: int = WIDTH
 
 
 def command(text: str, first: str, width: int = WIDTH) -> list[str]:
-    """A command line to paste, broken before options with a backslash."""
+    """A command line to paste, broken before options with a backslash, and inside single quotes
+    at a blank, where a line break means the same to what reads it."""
     parts = _shell_words(text)
     lines, line = [], first
     indent = " " * (len(first) + 2)
+    quoted = False
     for part in parts:
         joined = line + part if line in (first, indent) else f"{line} {part}"
         if len(joined) > width - 2 and line.strip() and line not in (first, indent):
-            lines.append(f"{line} \\")
+            lines.append(line if quoted else f"{line} \\")
             line = indent + part
         else:
             line = joined
+        quoted ^= part.count("'") % 2 == 1
     return [*lines, line]
 
 

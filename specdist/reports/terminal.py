@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from specdist.model.capture import Unreadable
-from specdist.model.finding import Finding, Severity
+from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
 from specdist.reports import aggregate, finding_text, layout, pass_text
@@ -23,9 +23,11 @@ def render(report: Report, view: View) -> str:
     for step in report.steps:
         for finding in step.findings:
             found[finding.severity].append((step, finding))
-    errors, warnings = _worst_first(found[Severity.ERROR]), found[Severity.WARNING]
     if view.quiet:
-        return _quiet(report, [*errors, *warnings], view)
+        loud = [*_worst_first(found[Severity.ERROR]), *found[Severity.WARNING]]
+        return _quiet(report, loud, view)
+    found = {severity: _alone(pairs) for severity, pairs in found.items()}
+    errors, warnings = _worst_first(found[Severity.ERROR]), found[Severity.WARNING]
     lines = _failures(errors, view)
     lines += _run_findings(report, view)
     lines += _folded(warnings, view)
@@ -40,6 +42,11 @@ def render(report: Report, view: View) -> str:
     if scope and lines and lines[-1]:
         lines.append("")
     return "\n".join([*lines, *scope, *summary(report)]) + "\n"
+
+
+def _alone(pairs: Sequence[Located]) -> list[Located]:
+    """Without the findings that are shown inside another one."""
+    return [pair for pair in pairs if pair[1].shown is Shown.ALONE]
 
 
 def _worst_first(errors: Sequence[Located]) -> list[Located]:
@@ -64,7 +71,7 @@ def _failures(errors: Sequence[Located], view: View) -> list[str]:
     lines: list[str] = []
     for step, finding in errors[:lessons]:
         lines += [*finding_text.block(step, finding, view), ""]
-    rest = [line for pair in errors[lessons:most] for line in _one_line(*pair, view)]
+    rest = [line for pair in errors[lessons:most] for line in _lines(*pair, view)]
     hidden = len(errors) - most
     if hidden > 0:
         rest += layout.wrap(
@@ -74,6 +81,13 @@ def _failures(errors: Sequence[Located], view: View) -> list[str]:
             "    ",
         )
     return [*lines, *rest, ""] if rest else lines
+
+
+def _lines(step: StepResult, finding: Finding, view: View) -> list[str]:
+    """A line for a finding, and one for each loud one that its lesson would show."""
+    beside = finding_text.inside(step, finding, unfolded=False)
+    loud = [other for other in beside if other.severity is not Severity.NOTE]
+    return [line for each in (finding, *loud) for line in _one_line(step, each, view)]
 
 
 def _one_line(step: StepResult, finding: Finding, view: View) -> list[str]:

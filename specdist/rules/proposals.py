@@ -50,9 +50,9 @@ def proposal_outcomes(
 
     Raises SettingsError where the redraw never ends, and for rules that know no dropped tokens.
     """
-    if not rule.takes_keep:
+    if not rule.takes_keep(use):
         raise SettingsError(
-            f"rule {rule.name} has no drafted token that could be dropped",
+            f"rule {use.text} has no drafted token that could be dropped",
             expected="--keep with a rule that tests one drafted token",
         )
     if proposal.after_test:
@@ -73,6 +73,18 @@ def proposal_outcomes(
         recovered=outcomes.recovered + fresh,
         rejected=_ONE - outcomes.accepted.total(),
     )
+
+
+def drafted_laws(laws: RoleLaws, proposal: Proposal, share: Share) -> RoleLaws:
+    """The laws with the draft token's law where dropped tokens are drawn again: that of the token
+    which comes to the test. With an effective proposal it is tested and subtracted as well."""
+    if proposal.dropped != "redraw":
+        return laws
+    reaching = _reaching(kept_by(laws, share), proposal)
+    if proposal.effective:
+        return _tested_effectively(laws, reaching)
+    drafted = reaching(laws[Role.DRAFTED_FROM])
+    return replace(laws, vectors={**laws.vectors, Role.DRAFTED_FROM: drafted})
 
 
 def _reaching(kept: Kept, proposal: Proposal) -> Share:

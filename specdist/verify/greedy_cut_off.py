@@ -10,8 +10,8 @@ from specdist.exact.vectors import vectors_of_laws
 from specdist.model.finding import Finding, Severity
 from specdist.model.recipe import Recipe, RecipeStep
 from specdist.model.role import Role
-from specdist.verify.mismatch import written
 from specdist.verify.position_laws import PositionLaws
+from specdist.verify.wording import written
 
 _LARGEST_CUT_OFF = Fraction(1, 10_000)
 """Engines read a temperature below 1e-6, 1e-5 or up to 1e-4 as 0 (vLLM 0.33.0, SGLang 0.5.23,

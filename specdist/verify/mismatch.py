@@ -1,206 +1,215 @@
-"""The findings of a position: what is wrong, by how much, and a line that shows it again."""
+"""The findings of an output law that differs: its cause, how far it is, and a line to paste."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from specdist.exact.vector import Share
-from specdist.model.capture import Position, Step, Vocab
-from specdist.model.figure import Figure
-from specdist.model.finding import Finding, Severity
+from specdist.exact.vectors import vectors_of_laws
+from specdist.findings import catalogue
+from specdist.model.capture import Step, Vocab
+from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.report import BonusResult, PositionResult
 from specdist.model.role import Role
-from specdist.model.settings import CheckSettings
+from specdist.verify.cause_words import repair_words
+from specdist.verify.companions import companions, impossible_token
+from specdist.verify.correction import keep_notes
+from specdist.verify.diagnosis import ROUNDING, SEARCHED, Diagnosis
 from specdist.verify.position import Checked
-from specdist.verify.position_laws import CloseCut, PositionLaws
-from specdist.verify.reproduction import what_if_line
+from specdist.verify.position_laws import PositionLaws
+from specdist.verify.signatures import rounding_only, signature_notes
+from specdist.verify.variants import MOST
+from specdist.verify.wording import figure, written
 
 BONUS = -1
-_SEVERITIES = {"near-cut": Severity.NOTE, "row-not-normalised": Severity.NOTE}
+_DIFFERS = "output differs from the reference"
+_MESSAGES = {
+    "lossless-for-another-target": "output is exact, but for another target than the reference",
+    "anticipating-length-rule": f"{_DIFFERS}: dropping depends on the draft token",
+    "reused-randomness": f"{_DIFFERS}: the recovery reuses the draft's randomness",
+    "row-not-normalised": f"{_DIFFERS}: rows enter the test with different sums",
+}
+_OWN_LAW = "the law that the rule aims at"
 
 
-def remarks(found: PositionLaws, index: int) -> list[Finding]:
-    """What the rows had to say, as findings."""
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """The command line that shows a finding again, and what it shows where rows were cut."""
+
+    line: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def output_findings(
+    checked: Checked, diagnosis: Diagnosis, vocab: Vocab | None, reproduced: Reproduced
+) -> list[Finding]:
+    """The main finding of a position that differs, then what is shown with it."""
+    result, setup = checked.result, checked.setup
+    ident, *further = diagnosis.idents
+    sets = diagnosis.repairs.sets
+    by_design = "lossy-by-design" in diagnosis.idents
+    notes = [
+        *signature_notes(checked, sets, vocab),
+        *_ident_notes(checked, diagnosis, vocab),
+        *_size_notes(checked, lossy=ident == "lossy-by-design"),
+        *_search_notes(diagnosis),
+        *reproduced.notes,
+    ]
+    main = Finding(
+        ident,
+        Severity.ERROR,
+        _message(ident, checked),
+        result.index,
+        notes=tuple(notes),
+        repairs=sets,
+        reproduce=reproduced.line,
+        cause=tuple(repair_words(repair, result.roles, setup.rule.kind) for repair in sets),
+        restores=_OWN_LAW if diagnosis.of_rule else "equality",
+    )
+    unexplained = not sets or setup.rule.kind == "observed"
+    overshoot = Shown.INSIDE if unexplained else Shown.FOLDED
     return [
-        Finding(
-            noted.remark.ident,
-            _SEVERITIES.get(noted.remark.ident, Severity.WARNING),
-            f"{noted.side}: {noted.remark.message}",
-            index,
-        )
-        for noted in found.noted
+        main,
+        *(_further(name, checked, sets) for name in further),
+        *companions(checked, vocab, by_design, overshoot),
+        *_rounding_note(checked, ident, sets),
     ]
 
 
-def output_finding(
-    step: Step,
-    position: Position,
-    checked: Checked,
-    found: PositionLaws,
-    settings: CheckSettings,
-) -> Finding:
-    """`output-mismatch`, with the notes that teach: support, total variation, acceptance."""
-    result = checked.result
-    notes = [*_support_notes(checked, step.vocab), _size_note(result), *_acceptance_notes(result)]
-    return Finding(
-        "output-mismatch",
-        Severity.ERROR,
-        "output differs from the reference",
-        position.index,
-        notes=tuple(notes),
-        reproduce=what_if_line(step, position, found, settings),
-    )
-
-
-def undecided_finding(index: int, variation: Figure, cuts: Sequence[CloseCut]) -> Finding:
-    """`undecided-precision`: the difference is within its own bound, or hangs on a close cut."""
-    bound = variation.bound or Fraction(0)
-    if cuts:
-        message = "the verdict hangs on a cut that is closer than the weights are rounded"
-        notes = tuple(f"{cut.side}: {cut.message}" for cut in cuts[:3])
-    else:
-        message = (
-            f"total variation {written(variation.exact)} is not above its rounding bound "
-            f"{written(bound)}"
-        )
-        notes = (_why_open(bound),)
-    return Finding("undecided-precision", Severity.WARNING, message, index, notes=notes)
-
-
-def _why_open(bound: Fraction) -> str:
-    if bound > Fraction(1, 2**20):
-        return (
-            "so wide a bound comes from weights far below float64's range, or from a tiny "
-            "temperature: their quotients may be anything"
-        )
-    return (
-        "equality is proven where all roles of a side share one recipe; "
-        "two recipes that round to the same weights need more precision than float64"
-    )
-
-
-def unassigned_finding(index: int, checked: Checked) -> Finding:
-    """`configuration-needed`: a rejection is possible, and the residual is empty."""
-    mass = written(checked.comparison.unassigned)
-    return Finding(
-        "configuration-needed",
-        Severity.WARNING,
-        f"mass {mass} is rejected, and the residual that should replace it is empty",
-        index,
-        notes=(
-            "residual_target is nowhere above residual_draft, so max(target - draft, 0) is 0 "
-            "everywhere; engines emit token 0, the last token, the target's law, or stop",
-            "total variation is the least that any of these choices could reach",
-        ),
-    )
-
-
-def zero_draft_finding(index: int, checked: Checked) -> Finding:
-    """`configuration-needed`: tokens are drafted whose tested probability is 0."""
-    drafted, tested = checked.laws[Role.DRAFTED_FROM], checked.laws[Role.ACCEPT_DRAFT]
-    outside = drafted.positive_where_zero(tested)
-    reading = checked.other_reading
-    if outside is None or reading is None:
-        raise ValueError("no token is drafted outside the tested support")
-    return Finding(
-        "configuration-needed",
-        Severity.WARNING,
-        f"{_named(outside, None)} is drafted with mass {_mass(outside)} and tested with "
-        "probability 0: engines differ in target/0",
-        index,
-        notes=(
-            "the figures read it as infinite (accepted where the target is above 0); read as 0 "
-            f"(never accepted) the total variation is {written(reading.total_variation)}",
-            "--zero-draft accept or --zero-draft reject says which reading the engine has",
-        ),
-    )
-
-
-def bonus_finding(bonus: BonusResult, step: Step) -> Finding:
+def bonus_findings(bonus: BonusResult, found: PositionLaws, step: Step) -> list[Finding]:
     """`bonus-mismatch`: the bonus token has another law than the reference at its row."""
-    recipes = {use.role: use.recipe for use in bonus.roles}
-    return Finding(
+    repair = (Role.BONUS_FROM.value,)
+    vectors = vectors_of_laws(found.laws)
+    forbidden = impossible_token(
+        vectors[Role.BONUS_FROM], vectors[Role.REFERENCE], step.vocab, Severity.ERROR, BONUS
+    )
+    main = Finding(
         "bonus-mismatch",
         Severity.ERROR,
         "the bonus token's law differs from the reference at its row",
         BONUS,
         notes=(
-            f"bonus drawn from: {recipes[Role.BONUS_FROM.value]}; "
-            f"reference: {recipes[Role.REFERENCE.value]}",
-            f"total variation {_figure(bonus.total_variation)}, on the steps that accept "
-            f"every draft token (step {step.id})",
+            f"total variation {figure(bonus.total_variation)}, on the steps that accept every "
+            "draft token",
         ),
+        repairs=(repair,),
+        cause=(repair_words(repair, bonus.roles, ""),),
+    )
+    return [main, *forbidden]
+
+
+def _message(ident: str, checked: Checked) -> str:
+    if ident == "lossy-by-design":
+        return f"rule {checked.setup.use.text} is not meant to keep the reference's law"
+    if ident == "numeric-rounding":
+        small = checked.comparison.total_variation <= ROUNDING
+        why = "rounding in the test" if small else "coarse arithmetic in the test"
+        return f"{_DIFFERS}: {why}"
+    return _MESSAGES.get(ident, _DIFFERS)
+
+
+def _further(ident: str, checked: Checked, sets: Sequence[tuple[str, ...]]) -> Finding:
+    """A cause beside that of the main finding, so that allowing one does not hide the other."""
+    index = checked.result.index
+    if ident == "lossy-by-design":
+        message, notes = _message(ident, checked), tuple(_lossy_notes(checked.result))
+        return Finding(ident, Severity.ERROR, message, index, notes=notes, shown=Shown.INSIDE)
+    entry = catalogue.find(ident)
+    message = ident if entry is None else entry.summary
+    return Finding(ident, Severity.ERROR, message, index, repairs=tuple(sets), shown=Shown.INSIDE)
+
+
+def _rounding_note(
+    checked: Checked, ident: str, sets: Sequence[tuple[str, ...]]
+) -> Iterator[Finding]:
+    """`numeric-rounding` beside a cause that is a matter of number formats."""
+    index = checked.result.index
+    if ident == "drafted-mismatch" and (step := rounding_only(checked.result.roles)):
+        message = f"the two draft laws differ by number rounding alone: {step}"
+    elif ident == "residual-mismatch" and any("residual_floor" in names for names in sets):
+        message = "a floor under the residual is a guard for rounding that leaks mass"
+    else:
+        return
+    yield Finding("numeric-rounding", Severity.NOTE, message, index, shown=Shown.INSIDE)
+
+
+def _ident_notes(checked: Checked, diagnosis: Diagnosis, vocab: Vocab | None) -> Iterator[str]:
+    result, ident = checked.result, diagnosis.idents[0]
+    if ident == "lossless-for-another-target":
+        yield from _other_target_notes(result)
+    elif ident == "reused-randomness":
+        yield "every formula is right; the noise that lost the draft's race is no fresh noise"
+    if result.proposal is not None:
+        yield from keep_notes(checked, result.proposal, diagnosis.correction, vocab)
+    if checked.comparison.unassigned and checked.outcomes.raises:
+        mass = written(checked.comparison.unassigned)
+        yield f"with mass {mass} a rejection meets an empty residual, and no token follows"
+
+
+def _other_target_notes(result: PositionResult) -> Iterator[str]:
+    recipes = {use.role: use.recipe for use in result.roles}
+    used, asked = recipes[Role.ACCEPT_TARGET.value], recipes[Role.REFERENCE.value]
+    yield f"exact for the target that was used ({_recipe(used)}): total variation 0 from it"
+    yield (
+        f"total variation {figure(result.total_variation)} from the target that was requested "
+        f"({_recipe(asked)})"
     )
 
 
-def _support_notes(checked: Checked, vocab: Vocab | None) -> list[str]:
-    """What the whole row shows, whichever tokens are listed: holes, intruders, overshoot."""
-    reference, output = checked.laws[Role.REFERENCE], checked.comparison.output
-    notes = []
-    holes = reference.positive_where_zero(output)
-    if holes:
-        notes.append(
-            f"{_named(holes, vocab)} can never be emitted, though the reference gives "
-            f"{_mass(holes)}"
+def _recipe(text: str) -> str:
+    return "a row of its own" if text == "row" else text.replace(":", " ").replace(",", ", ")
+
+
+def _size_notes(checked: Checked, lossy: bool) -> Iterator[str]:
+    result = checked.result
+    if lossy:
+        yield from _lossy_notes(result)
+    else:
+        yield f"total variation {_size(result)}; {_acceptance(result)}"
+
+
+def _lossy_notes(result: PositionResult) -> Iterator[str]:
+    yield f"acceptance rate {figure(result.acceptance_rate)}, total variation {_size(result)}"
+    if result.lossy is not None:
+        rejected = written(result.rejected_mass.exact)
+        yield (
+            f"with {rejected} rejected no rule does better than total variation "
+            f"{written(result.lossy.least_total_variation.exact)}; in excess of it: "
+            f"{written(result.lossy.excess.exact)}"
         )
-    forbidden = output.positive_where_zero(reference)
-    if forbidden:
-        notes.append(
-            f"{_named(forbidden, vocab)} can be emitted, with mass {_mass(forbidden)}, though the "
-            "reference gives 0"
-        )
-    over = (checked.outcomes.accepted - reference).positive_share()
-    if over and over.mass > checked.outcomes.accepted.error + reference.error:
-        notes.append(
-            f"{_named(over, vocab)} is accepted above the reference, by {_mass(over)}: no "
-            "recovery can repair that"
-        )
-    return notes
 
 
-def _named(share: Share, vocab: Vocab | None) -> str:
-    text = vocab.text(share.token) if vocab else None
-    name = f"token {share.token}" if text is None else f"token {share.token} {text!r}"
-    return name if share.size == 1 else f"{name} (and {share.size - 1:,} more)"
+def _size(result: PositionResult) -> str:
+    exact = result.total_variation.exact
+    return figure(result.total_variation) if exact is None else written(exact)
 
 
-def _mass(share: Share) -> str:
-    total = "" if share.size == 1 else " in all"
-    return _figure(Figure.of(share.mass)) + total
-
-
-def _size_note(result: PositionResult) -> str:
-    return f"total variation {_figure(result.total_variation)}"
-
-
-def _acceptance_notes(result: PositionResult) -> list[str]:
+def _acceptance(result: PositionResult) -> str:
     rate, honest = result.acceptance_rate, result.reference_acceptance_rate
     if rate.exact is None or honest.exact is None:
-        return []
+        return f"the acceptance rate is {figure(rate)}"
     gap = rate.exact - honest.exact
     if not gap or abs(gap) <= (rate.bound or 0) + (honest.bound or 0):
-        return [f"the acceptance rate {_figure(rate)} is what a correct engine would show"]
+        return f"the acceptance rate {figure(rate)} is what a correct engine would show"
     side = "above" if gap > 0 else "below"
-    return [
-        f"the acceptance rate {_figure(rate)} is {written(abs(gap))} {side} the honest "
-        f"{_figure(honest)}"
-    ]
+    return (
+        f"the acceptance rate {figure(rate)} is {written(abs(gap))} {side} the honest "
+        f"{figure(honest)}"
+    )
 
 
-def _figure(figure: Figure) -> str:
-    if figure.exact is None:
-        return f"{figure.approx:.6g}"
-    text = written(figure.exact)
-    if "/" in text:
-        text += f" = {figure.approx:.4f}" if figure.approx >= 0.001 else f" = {figure.approx:.4g}"
-    return text
-
-
-def written(value: Fraction | None) -> str:
-    """A fraction where it is short (denominator up to four digits), else six digits."""
-    if value is None:
-        return "unknown"
-    if value.denominator < 10_000 and abs(value.numerator) < 10**9:
-        return str(value)
-    return f"{float(value):.6g}"
+def _search_notes(diagnosis: Diagnosis) -> Iterator[str]:
+    """What the search for a cause did not prove."""
+    repairs = diagnosis.repairs
+    if repairs.complete and not repairs.sets and repairs.tried:
+        yield (
+            f"no cause is proven: none of {repairs.tried} combinations of repairs brings the law "
+            "back"
+        )
+    elif not repairs.complete and repairs.tried >= MOST:
+        yield f"the search for repairs ended after {MOST} enumerations"
+    elif not repairs.complete:
+        yield (
+            f"only repairs found at earlier positions were tried: the first {SEARCHED} positions "
+            "of a step are searched in full"
+        )

@@ -79,7 +79,7 @@ def check_position(
         rejected_mass=probability(outcomes.rejected, accepted.error),
         recovered_mass=probability(outcomes.recovered.total(), outcomes.recovered.error),
         total_variation=probability(comparison.total_variation, variation_bound),
-        tokens=token_lines(tokens, laws, outcomes, comparison, vocab),
+        tokens=token_lines(tokens, setup.drafted_laws(laws), outcomes, comparison, vocab),
         roles=found.uses,
         forbidden_mass=forbidden_mass(comparison, laws) if different else None,
         used_target=used_target(setup, laws, outcomes) if different else None,

@@ -2,54 +2,228 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
-from specdist.model.capture import Position, Step
+from specdist.model.capture import Position
+from specdist.model.numerics import Numerics
 from specdist.model.recipe import Recipe
+from specdist.model.report import RoleUse
 from specdist.model.role import DRAFT_ROLES, Role
-from specdist.model.row import Kind, PointMass, RationalValues, Row
+from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Row
 from specdist.model.settings import CheckSettings
-from specdist.verify.position_laws import PositionLaws
+from specdist.processing.recipe_layers import DEFAULT_RULE
+from specdist.verify.plan import Plan
 
-_LONGEST_ROW = 16
-_LONGEST_NUMBER = 24
+LONGEST_ROW = 16
+LONGEST_NUMBER = 24
+LONGEST_OF_FEW = 48
+"""How long a number of a row of at most four tokens may be."""
 _SUFFIX = {Kind.PROBABILITIES: "", Kind.LOGITS: "-logits", Kind.LOGPROBS: "-logprobs"}
+_NEEDS_MORE = ("penalty", "min-tokens", "lazy-allowed", "retokenise", "vocab-map:given")
+"""Steps that look at what a typed line does not carry: a history, token texts, a map."""
+
+Rows = Mapping[Role, Row]
+Uses = Iterable[RoleUse]
 
 
-def what_if_line(
-    step: Step, position: Position, found: PositionLaws, settings: CheckSettings
+def reproduction(
+    position: Position, uses: Uses, plan: Plan, settings: CheckSettings, tolerated: bool = False
 ) -> str | None:
-    """A `specdist what-if` command with the same rows and roles, or None if it would be long."""
-    rows = [_row_option("target", position.target), _row_option("draft", position.draft)]
-    if None in rows or any(isinstance(entry, Row) for entry in position.roles.values()):
+    """A command with the same rows and settings, or None where it would be long or incomplete.
+
+    Rows by role are written as a capture for ``specdist check -``; everything else is a
+    ``specdist what-if``. ``tolerated``: the line repeats the tolerance of the run.
+    """
+    used = {use.role: use.recipe for use in uses}
+    rows = {role: entry for role, entry in position.roles.items() if isinstance(entry, Row)}
+    if _needs_more(used.values()) or not _typeable(position, rows):
         return None
-    used = {use.role: use.recipe for use in found.uses}
+    if used.get(Role.BONUS_FROM.value, used["reference"]) != used["reference"]:
+        return None
+    options = [
+        *_recipe_options(used),
+        *_rule_options(plan, typed=not rows and bool(_given(position, plan))),
+        *_numeric_options(plan.numerics),
+        *_proposal_options(position, plan),
+        *(["--normalise"] if settings.normalise else []),
+        *([_option("max-tv", str(settings.max_tv))] if tolerated else []),
+    ]
+    if not rows:
+        return " ".join(
+            ["specdist what-if", *_row_options(position, _given(position, plan)), *options]
+        )
+    used_rows = {role: row for role, row in rows.items() if used.get(role.value) == "row"}
+    if position.draft.size != position.target.size:
+        return None
+    members = _members(position, used_rows) | {
+        name: list(map(str, row)) for name, row in _given(position, plan).items()
+    }
+    return captured_line(members, position.target.kind, options)
+
+
+def captured_line(members: Mapping[str, object], kind: Kind, options: Iterable[str]) -> str:
+    """``printf`` of a one-line capture into ``specdist check -``."""
+    text = json.dumps({"kind": kind.value, **members}, separators=(",", ":"))
+    text = text.replace("],", "], ").replace("},", "}, ")
+    return " ".join([f"printf '%s' {shlex.quote(text)} | specdist check -", *options])
+
+
+def bonus_line(row: Row, drawn: RoleUse, reference: RoleUse, own: Row | None) -> str | None:
+    """A capture whose one position is right and whose bonus row is the one at hand."""
+    if drawn.recipe != "row" and own is not None:
+        own = None
+    rows = [row] if own is None else [row, own]
+    if _needs_more([drawn.recipe, reference.recipe]) or not all(map(_short, rows)):
+        return None
+    numbers = _numbers(row)
+    members: dict[str, object] = {"target": numbers, "draft": numbers, "bonus": numbers}
+    options = []
+    if reference.recipe != str(Recipe()):
+        options.append(_option("recipe", reference.recipe))
+    if own is not None:
+        members["roles"] = {Role.BONUS_FROM.value: _numbers(own)}
+    else:
+        options.append(_option("role", f"{Role.BONUS_FROM.value}={drawn.recipe}"))
+    return captured_line(members, row.kind, options)
+
+
+def _typeable(position: Position, rows: Rows) -> bool:
+    sides = [position.target, position.draft]
+    if not all(_short(row) for row in (*sides, *rows.values())):
+        return False
+    if isinstance(position.target.values, PointMass):
+        return False
+    kinds = {row.kind for row in (*sides, *rows.values()) if not _is_point(row)}
+    by_token = [position.keep or (), *position.given.values()]
+    numbers = [number for row in by_token for number in row]
+    return (not rows or len(kinds) == 1) and all(_is_short(number) for number in numbers)
+
+
+def _short(row: Row) -> bool:
+    if isinstance(row.values, PointMass):
+        return row.size <= LONGEST_ROW
+    if not isinstance(row.values, RationalValues) or row.size > LONGEST_ROW:
+        return False
+    exact = row.numbers is NumberFormat.DECIMAL or row.kind is not Kind.PROBABILITIES
+    longest = LONGEST_OF_FEW if row.size <= 4 else LONGEST_NUMBER
+    numbers = [value for value in row.values.values if value is not None]
+    return exact and all(len(str(number)) <= longest for number in numbers)
+
+
+def _is_short(number: Fraction) -> bool:
+    return len(str(number)) <= LONGEST_NUMBER
+
+
+def _is_point(row: Row) -> bool:
+    return isinstance(row.values, PointMass)
+
+
+def _needs_more(recipes: Iterable[str]) -> bool:
+    text = " ".join(recipes)
+    return any(name in text for name in _NEEDS_MORE)
+
+
+def _recipe_options(used: Mapping[str, str]) -> Iterator[str]:
+    """The recipes of the two sides, and the roles that have another one."""
     target = used[Role.REFERENCE.value]
     draft = _most_common([used[role.value] for role in DRAFT_ROLES])
-    parts = ["specdist what-if", *[row for row in rows if row is not None]]
     if target != str(Recipe()):
-        parts.append(_option("recipe", target))
-    if draft not in (target, "one-hot"):
-        parts.append(_option("draft-recipe", draft))
-    side = {role.value: target if role not in DRAFT_ROLES else draft for role in Role}
+        yield _option("recipe", target)
+    if draft not in (target, "one-hot", "row"):
+        yield _option("draft-recipe", draft)
     for role, recipe in used.items():
-        if recipe != side[role]:
-            parts.append(_option("role", f"{role}={recipe}"))
-    if settings.normalise:
-        parts.append("--normalise")
-    return " ".join(parts) if _context_free(used.values()) else None
+        side = draft if Role(role) in DRAFT_ROLES else target
+        if recipe not in (side, "row"):
+            yield _option("role", f"{role}={recipe}")
 
 
 def _most_common(recipes: list[str]) -> str:
-    plain = [recipe for recipe in recipes if recipe != "one-hot"]
+    plain = [recipe for recipe in recipes if recipe not in ("one-hot", "row")]
     return max(plain, key=plain.count) if plain else "one-hot"
 
 
-def _context_free(recipes: object) -> bool:
-    """Penalties and min-tokens take a history that the line would not carry."""
-    text = " ".join(map(str, recipes))  # type: ignore[call-overload]
-    return "penalty" not in text and "min-tokens" not in text
+def _rule_options(plan: Plan, typed: bool) -> Iterator[str]:
+    """The rule; typed rows of the rule `given` name it already."""
+    if plan.use.text != DEFAULT_RULE and not typed:
+        yield _option("rule", plan.use.text)
+
+
+def _given(position: Position, plan: Plan) -> Mapping[str, tuple[Fraction, ...]]:
+    return position.given if plan.rule.name == "given" else {}
+
+
+def _numeric_options(numerics: Numerics) -> Iterator[str]:
+    grid, empty = numerics.grid, numerics.empty_residual
+    if grid is not None:
+        ends = {(True, False): "", (False, True): ":ends=one", (True, True): ":ends=both"}
+        points = grid.points
+        power = points.bit_length() - 1
+        written = f"2^{power}" if points == 1 << power and power > 9 else str(points)
+        yield _option("uniform", written + ends.get((grid.zero, grid.one), ":ends=neither"))
+    if numerics.inclusive:
+        yield _option("inequality", "inclusive")
+    if not numerics.capped:
+        yield _option("ratio", "uncapped")
+    if numerics.ratio_epsilon:
+        yield _option("ratio-epsilon", str(numerics.ratio_epsilon))
+    if numerics.residual_floor:
+        yield _option("residual-floor", str(numerics.residual_floor))
+    if numerics.zero_draft != "error":
+        yield _option("zero-draft", numerics.zero_draft)
+    if empty.how == "token":
+        yield _option("empty-residual", "last" if empty.token < 0 else f"token:{empty.token}")
+    elif empty.how != "ask":
+        yield _option("empty-residual", empty.how)
+    if numerics.unnormalised:
+        yield "--unnormalised"
+
+
+def _proposal_options(position: Position, plan: Plan) -> Iterator[str]:
+    if plan.proposal is None and position.keep is None:
+        return
+    if plan.proposal is not None and plan.proposal.keep is not None:
+        yield _option("keep", plan.proposal.keep.text)
+    for name, value in plan.keep_options.items():
+        yield _option(name, value)
+
+
+def _row_options(position: Position, given: Mapping[str, tuple[Fraction, ...]]) -> Iterator[str]:
+    yield _row_option("target", position.target)
+    yield _row_option("draft", position.draft)
+    if position.keep is not None:
+        yield _option("keep-row", _spelled(position.keep))
+    for name, values in given.items():
+        yield _option(name, _spelled(values))
+
+
+def _row_option(side: str, row: Row) -> str:
+    if isinstance(row.values, PointMass):
+        return f"--draft-token {row.values.token}"
+    if not isinstance(row.values, RationalValues):
+        raise TypeError("only exact rows are typed")
+    return _option(side + _SUFFIX[row.kind], ",".join(map(_number, row.values.values)))
+
+
+def _members(position: Position, rows: Rows) -> dict[str, object]:
+    members: dict[str, object] = {
+        "target": _numbers(position.target),
+        "draft": _numbers(position.draft),
+        "roles": {role.value: _numbers(row) for role, row in rows.items()},
+    }
+    if position.keep is not None:
+        members["keep"] = list(map(str, position.keep))
+    return members
+
+
+def _numbers(row: Row) -> object:
+    if isinstance(row.values, PointMass):
+        return {"one_hot": row.values.token}
+    if not isinstance(row.values, RationalValues):
+        raise TypeError("only exact rows are typed")
+    return list(map(_number, row.values.values))
 
 
 def _option(name: str, value: str) -> str:
@@ -57,15 +231,8 @@ def _option(name: str, value: str) -> str:
     return f"--{name}={quoted}" if value.startswith("-") else f"--{name} {quoted}"
 
 
-def _row_option(side: str, row: Row) -> str | None:
-    if isinstance(row.values, PointMass):
-        return f"--draft-token {row.values.token}" if side == "draft" else None
-    if not isinstance(row.values, RationalValues) or row.size > _LONGEST_ROW:
-        return None
-    numbers = [_number(value) for value in row.values.values]
-    if any(len(number) > _LONGEST_NUMBER for number in numbers):
-        return None
-    return _option(side + _SUFFIX[row.kind], ",".join(numbers))
+def _spelled(values: Iterable[Fraction]) -> str:
+    return ",".join(map(str, values))
 
 
 def _number(value: Fraction | None) -> str:

@@ -16,10 +16,10 @@ from specdist.model.finding import Finding, Severity
 from specdist.model.report import Report, StepResult
 from specdist.model.settings import Settings
 from specdist.model.verdict import Verdict
-from specdist.verify.mismatch import written
 from specdist.verify.scope import AS_SPECIFIED, SCOPE, fills_roles_as_specified, guesses
 from specdist.verify.spread import verify_all
 from specdist.verify.summary import Tally
+from specdist.verify.wording import written
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

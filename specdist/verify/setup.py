@@ -16,7 +16,7 @@ from specdist.model.recipe import RecipeStep
 from specdist.model.role import ONE_HOT_ROLES, TARGET_ROLES, Role
 from specdist.rules.keep_rules import captured_share, keep_rule_named
 from specdist.rules.outcomes import Outcomes, RoleLaws, Share
-from specdist.rules.proposals import proposal_outcomes
+from specdist.rules.proposals import drafted_laws, proposal_outcomes
 from specdist.rules.rule import Rule, target_as_reference
 
 _TESTED = (
@@ -123,6 +123,12 @@ class Setup:
         return rule.share(
             self.proposal.keep, laws[Role.DRAFTED_FROM if one_hot else Role.ACCEPT_DRAFT]
         )
+
+    def drafted_laws(self, laws: RoleLaws) -> RoleLaws:
+        """The laws as a table shows them: see `proposals.drafted_laws`."""
+        if self.proposal is None:
+            return laws
+        return drafted_laws(laws, self.proposal, self.share(laws))
 
     def outcomes(self, laws: RoleLaws) -> Outcomes:
         """What the rule yields on these laws, dropped draft tokens included."""

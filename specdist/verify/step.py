@@ -13,11 +13,19 @@ from specdist.model.report import BonusResult, PositionResult, StepResult
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
-from specdist.verify import mismatch
+from specdist.verify.diagnosis import Causes
+from specdist.verify.explanation import explained
+from specdist.verify.mismatch import BONUS, bonus_findings
 from specdist.verify.plan import Plan, Plans
 from specdist.verify.position import check_bonus
 from specdist.verify.position_check import PositionCheck, row_context
 from specdist.verify.position_laws import position_laws, role_fillings
+from specdist.verify.undecided import (
+    remarks,
+    unassigned_finding,
+    undecided_finding,
+    zero_draft_finding,
+)
 
 _WORST_FIRST = (
     Verdict.DIFFERENT,
@@ -37,8 +45,9 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
     recipes = plan.recipes
     results: list[PositionResult] = []
     findings: list[Finding] = list(step.findings)
+    causes = Causes()
     for position in step.positions:
-        result, more = _position(PositionCheck(step, position, plan, settings))
+        result, more = _position(PositionCheck(step, position, plan, settings), causes)
         results.append(result)
         findings += more
     bonus = None
@@ -73,14 +82,29 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict.NOTHING_CHECKED
 
 
-def _position(check: PositionCheck) -> tuple[PositionResult, list[Finding]]:
+def _position(check: PositionCheck, causes: Causes) -> tuple[PositionResult, list[Finding]]:
     check.run()
-    checked = check.checked
-    findings = mismatch.remarks(check.found, check.position.index)
-    findings += [check.open_law] if check.open_law is not None else []
-    if check.open_law is None or checked.result.verdict is not Verdict.UNDECIDED:
-        findings += _findings(check)
-    return checked.result, findings
+    verdict, index = check.checked.result.verdict, check.position.index
+    findings = remarks(check.found, index)
+    if check.open_law is not None:
+        findings.append(check.open_law)
+    elif open_question := _open_question(check):
+        findings.append(open_question)
+    if verdict not in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
+        return check.checked.result, findings
+    result, more = explained(check, causes, shrink=causes.first)
+    return result, findings + more
+
+
+def _open_question(check: PositionCheck) -> Finding | None:
+    checked, index = check.checked, check.position.index
+    if checked.comparison.unassigned and not checked.outcomes.raises:
+        return unassigned_finding(index, checked)
+    if checked.other_reading is not None:
+        return zero_draft_finding(index, checked)
+    if checked.result.verdict is not Verdict.UNDECIDED:
+        return None
+    return undecided_finding(index, checked.result.total_variation, check.found.close_cuts)
 
 
 def _bonus(step: Step, plan: Plan, settings: CheckSettings) -> tuple[BonusResult, list[Finding]]:
@@ -93,34 +117,12 @@ def _bonus(step: Step, plan: Plan, settings: CheckSettings) -> tuple[BonusResult
     bonus = check_bonus(found, settings, step.vocab)
     if found.close_cuts and not found.one_law_a_side:
         bonus = replace(bonus, verdict=Verdict.UNDECIDED)
-    findings = mismatch.remarks(found, mismatch.BONUS)
+    findings = remarks(found, BONUS)
     if bonus.verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
-        findings.append(mismatch.bonus_finding(bonus, step))
+        findings += bonus_findings(bonus, found, step)
     elif bonus.verdict is Verdict.UNDECIDED:
-        findings.append(
-            mismatch.undecided_finding(mismatch.BONUS, bonus.total_variation, found.close_cuts)
-        )
+        findings.append(undecided_finding(BONUS, bonus.total_variation, found.close_cuts))
     return bonus, findings
-
-
-def _findings(check: PositionCheck) -> list[Finding]:
-    checked, index = check.checked, check.position.index
-    verdict = checked.result.verdict
-    findings = []
-    if checked.comparison.unassigned:
-        findings.append(mismatch.unassigned_finding(index, checked))
-    elif checked.other_reading is not None:
-        findings.append(mismatch.zero_draft_finding(index, checked))
-    elif verdict is Verdict.UNDECIDED:
-        variation = checked.result.total_variation
-        findings.append(mismatch.undecided_finding(index, variation, check.found.close_cuts))
-    if verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
-        findings.append(
-            mismatch.output_finding(
-                check.step, check.position, checked, check.found, check.settings
-            )
-        )
-    return findings
 
 
 def _mean_acceptance_length(results: Sequence[PositionResult], step: Step) -> Figure | None:
