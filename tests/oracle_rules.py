@@ -286,14 +286,25 @@ def set_rule(roles: Roles, kept: Iterable[int], kind: str) -> Channel:
 
 def typical_set(target: Row, epsilon: Fraction, delta: Fraction) -> set[int]:
     """Medusa: P(x) > min(epsilon, delta exp(-H(P))), decided in integers: with every probability
-    over one denominator N, exp(-H)^N = prod p^(N p)."""
+    over one denominator N, exp(-H)^N = prod p^(N p). Where N is large, by 60 digits."""
+    return {x for x, p in enumerate(target) if p > epsilon or (p and _typical(p / delta, target))}
+
+
+def _typical(share: Fraction, target: Row) -> bool:
+    """share > exp(-H) = prod p^p"""
     common = lcm(*(p.denominator for p in target))
+    if common > 5000:
+        return _log(share) > sum(p * _log(p) for p in target if p)
     power = ONE
     for p in target:
         power *= p ** int(common * p) if p else ONE
-    return {
-        x for x, p in enumerate(target) if p > epsilon or (p > 0 and (p / delta) ** common > power)
-    }
+    return share**common > power
+
+
+def _log(value: Fraction) -> Fraction:
+    with localcontext() as context:
+        context.prec = 60
+        return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).ln())
 
 
 def typical(roles: Roles, epsilon: Fraction, delta: Fraction, kind: str) -> Channel:
@@ -501,11 +512,8 @@ def by_top_probability(draft: Row, edge: Fraction) -> list[Fraction]:
 
 
 def by_entropy(draft: Row, edge: Fraction) -> list[Fraction]:
-    with localcontext() as context:
-        context.prec = 60
-        numbers = [Decimal(q.numerator) / Decimal(q.denominator) for q in draft if q]
-        entropy = -sum((q * q.ln() for q in numbers), Decimal(0))
-        return [Fraction(int(Fraction(entropy) <= edge))] * len(draft)
+    entropy = -sum(q * _log(q) for q in draft if q)
+    return [Fraction(int(entropy <= edge))] * len(draft)
 
 
 def redrawn(draft: Row, keep: Row, times: int | None = None) -> list[Fraction]:
