@@ -51,7 +51,7 @@ class Step:
 
     ``context`` holds the token ids before the step when the capture knows them (it feeds the
     penalties), ``prompt_length`` how many of them are the prompt. ``options`` are the capture's
-    own processing settings for this step.
+    own processing settings for this step. ``ordinal`` counts the checked steps of a capture.
     """
 
     id: str
@@ -66,6 +66,7 @@ class Step:
     vocab: Vocab | None = None
     draft_vocab: Vocab | None = None
     findings: tuple[Finding, ...] = ()
+    ordinal: int = 0
 
 
 class StepSource(Protocol):

@@ -40,7 +40,7 @@ def block(step: StepResult, finding: Finding, view: View) -> list[str]:
     for note in notes:
         lines += layout.wrap(note, "   = note: ")
     idents = dict.fromkeys(each.ident for each in (finding, *loud))
-    return lines + _advice(finding, list(idents))
+    return lines + _advice(finding, list(idents), view)
 
 
 def inside(step: StepResult, main: Finding, unfolded: bool) -> list[Finding]:
@@ -91,7 +91,7 @@ def _panel(lines: Sequence[str]) -> list[str]:
     return [_BAR, *(f"{_BAR}  {line}".rstrip() for line in lines)] if lines else []
 
 
-def _advice(finding: Finding, idents: Sequence[str]) -> list[str]:
+def _advice(finding: Finding, idents: Sequence[str], view: View) -> list[str]:
     lines: list[str] = []
     if finding.cause:
         which = ("the", "either")[min(len(finding.cause), 2) - 1]
@@ -103,6 +103,11 @@ def _advice(finding: Finding, idents: Sequence[str]) -> list[str]:
         )
         for number, words in enumerate(finding.cause, 1):
             lines += layout.wrap(words, f"           {number}. ")
+    if finding.smallest is not None:
+        tokens = " ".join(str(token) for token in finding.smallest.tokens)
+        size = view.numerals.number(finding.smallest.total_variation)
+        text = f"rows cut to the tokens {tokens} show it still, total variation {size}"
+        lines += layout.wrap(text, "   = smallest: ")
     if finding.reproduce:
         lines += layout.command(finding.reproduce, "   = reproduce: ")
     return lines + [f"   = explain: specdist explain {ident}" for ident in idents]

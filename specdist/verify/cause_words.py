@@ -33,7 +33,7 @@ def repair_words(repair: Repair, uses: Sequence[RoleUse], rule_kind: str) -> str
         *([_OF_THE_RULE[rule_kind]] if "rule" in repair else []),
         *(words for name, words in _OF_THE_MODEL.items() if name in repair),
     ]
-    return joined(parts)
+    return "; ".join(parts)
 
 
 def _draft_words(names: set[str], recipes: Mapping[str, str]) -> list[str]:
@@ -70,7 +70,8 @@ def _target_words(names: set[str], recipes: Mapping[str, str]) -> list[str]:
         parts.append(f"recover {changed or 'from the reference'}")
     if "bonus_from" in names:
         changed = changes(recipes["bonus_from"], recipes["reference"])
-        parts.append(f"draw the token after the draft {changed or 'from the reference'}")
+        which = "what replaces a dropped token" if "drafted_from" in recipes else "the bonus token"
+        parts.append(f"draw {which} {changed or 'from the reference'}")
     return parts
 
 

@@ -10,7 +10,7 @@ from specdist.model.figure import Figure
 from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.role import Role
 from specdist.verify.position import Checked
-from specdist.verify.wording import figure, mass, named, named_share, written
+from specdist.verify.wording import figure, named, named_share, written
 
 
 def companions(
@@ -42,10 +42,10 @@ def impossible_token(
         return
     name = named(share.token, vocab, output.size)
     if share.size == 1:
-        message = f"{name} is emitted with mass {mass(share.mass)}, and the reference forbids it"
+        message = f"{name} is emitted with mass {written(share.mass)}, and the reference forbids it"
     else:
         message = (
-            f"mass {mass(share.mass)} on {share.size:,} tokens that the reference forbids, most "
+            f"mass {written(share.mass)} on {share.size:,} tokens that the reference forbids, most "
             f"of it on {name}"
         )
     yield Finding("impossible-token", severity, message, index, shown=Shown.INSIDE)

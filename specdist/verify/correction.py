@@ -16,7 +16,7 @@ from specdist.verify.comparison import compare, probability
 from specdist.verify.position import Checked
 from specdist.verify.setup import Setup
 from specdist.verify.variants import Variants
-from specdist.verify.wording import joined, named, written
+from specdist.verify.wording import named, written
 
 _PROFILE = 6
 
@@ -94,8 +94,8 @@ def _profile(setup: Setup, laws: RoleLaws, vocab: Vocab | None) -> str:
     kept = setup.share(laws)(drafted)
     deviation = kept - drafted.scaled(kept.total())
     tokens = sorted(token for token in deviation.largest(_PROFILE) if drafted.value(token))
-    shown = [f"{named(t, vocab, drafted.size)} {_chance(kept, drafted, t)}" for t in tokens]
-    return joined(shown)
+    shown = [f"{named(t, vocab, drafted.size)}: {_chance(kept, drafted, t)}" for t in tokens]
+    return ", ".join(shown)
 
 
 def _chance(kept: ExactVector, drafted: ExactVector, token: int) -> str:

@@ -47,9 +47,9 @@ class Causes:
         self._known: dict[Repair, None] = {}
 
     @property
-    def first(self) -> bool:
-        """Whether no position has been diagnosed yet."""
-        return not self._diagnosed
+    def diagnosed(self) -> int:
+        """How many positions were diagnosed so far."""
+        return self._diagnosed
 
     def of(self, checked: Checked) -> Diagnosis:
         """The diagnosis of a position whose output law differs from the reference."""
@@ -101,9 +101,9 @@ def _idents(checked: Checked, variants: Variants, repairs: Repairs) -> list[str]
         return ["lossless-for-another-target"]
     if not repairs.sets:
         return ["output-mismatch"]
-    smallest = min(repairs.sets, key=len)
-    if len(smallest) > 1 and is_upside_down(checked):
+    if is_upside_down(checked):
         return ["rule-mismatch"]
+    smallest = min(repairs.sets, key=len)
     idents = _draft_idents(smallest) + _target_idents(smallest, variants)
     idents += _model_idents(smallest, checked)
     return idents or ["output-mismatch"]

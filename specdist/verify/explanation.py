@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from specdist.model.finding import Finding
+from specdist.model.finding import Finding, Smallest
 from specdist.model.report import PositionResult
 from specdist.model.verdict import Verdict
 from specdist.verify.diagnosis import Causes, Diagnosis
@@ -13,7 +13,11 @@ from specdist.verify.position import Checked
 from specdist.verify.position_check import PositionCheck
 from specdist.verify.reproduction import LONGEST_ROW, reproduction
 from specdist.verify.shrinking import Shrunk, all_typed, shrunk
-from specdist.verify.wording import joined, written
+
+SHRUNK_STEPS = 64
+SHRUNK_POSITIONS = 4
+"""So many steps of a capture, and differing positions of a step, are cut where they are too large
+to type; the later ones have no line to paste."""
 
 
 def explained(
@@ -49,17 +53,8 @@ def _reproduced(check: PositionCheck, ident: str, shrink: bool) -> Reproduced:
     line = None if small is None else _line(small.check)
     if small is None or line is None:
         return Reproduced()
-    return Reproduced(line, (_cut_note(check, small),))
-
-
-def _cut_note(check: PositionCheck, small: Shrunk) -> str:
-    size = check.position.target.size
-    ids = joined([str(token) for token in small.tokens])
-    variation = written(small.check.checked.result.total_variation.exact)
-    return (
-        f"tokens {ids} alone show it: all rows cut to these {len(small.tokens)} of {size:,} "
-        f"tokens, total variation {variation} (reproduced below)"
-    )
+    variation = small.check.checked.result.total_variation
+    return Reproduced(line, Smallest(small.tokens, variation, line))
 
 
 def _line(check: PositionCheck) -> str | None:

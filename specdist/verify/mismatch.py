@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from specdist.exact.vectors import vectors_of_laws
 from specdist.findings import catalogue
 from specdist.model.capture import Step, Vocab
-from specdist.model.finding import Finding, Severity, Shown
+from specdist.model.finding import Finding, Severity, Shown, Smallest
 from specdist.model.report import BonusResult, PositionResult
 from specdist.model.role import Role
 from specdist.verify.cause_words import repair_words
@@ -37,7 +37,7 @@ class Reproduced:
     """The command line that shows a finding again, and what it shows where rows were cut."""
 
     line: str | None = None
-    notes: tuple[str, ...] = ()
+    smallest: Smallest | None = None
 
 
 def output_findings(
@@ -51,20 +51,20 @@ def output_findings(
     notes = [
         *signature_notes(checked, sets, vocab),
         *_ident_notes(checked, diagnosis, vocab),
-        *_size_notes(checked, lossy=ident == "lossy-by-design"),
+        *_size_notes(result, ident),
         *_search_notes(diagnosis),
-        *reproduced.notes,
     ]
     main = Finding(
         ident,
         Severity.ERROR,
-        _message(ident, checked),
+        _message(ident, checked, any("residual_floor" in names for names in sets)),
         result.index,
         notes=tuple(notes),
         repairs=sets,
         reproduce=reproduced.line,
         cause=tuple(repair_words(repair, result.roles, setup.rule.kind) for repair in sets),
         restores=_OWN_LAW if diagnosis.of_rule else "equality",
+        smallest=reproduced.smallest,
     )
     unexplained = not sets or setup.rule.kind == "observed"
     overshoot = Shown.INSIDE if unexplained else Shown.FOLDED
@@ -76,7 +76,9 @@ def output_findings(
     ]
 
 
-def bonus_findings(bonus: BonusResult, found: PositionLaws, step: Step) -> list[Finding]:
+def bonus_findings(
+    bonus: BonusResult, found: PositionLaws, step: Step, reproduce: str | None
+) -> list[Finding]:
     """`bonus-mismatch`: the bonus token has another law than the reference at its row."""
     repair = (Role.BONUS_FROM.value,)
     vectors = vectors_of_laws(found.laws)
@@ -93,14 +95,20 @@ def bonus_findings(bonus: BonusResult, found: PositionLaws, step: Step) -> list[
             "draft token",
         ),
         repairs=(repair,),
+        reproduce=reproduce,
         cause=(repair_words(repair, bonus.roles, ""),),
     )
     return [main, *forbidden]
 
 
-def _message(ident: str, checked: Checked) -> str:
+def _message(ident: str, checked: Checked, leaks: bool = False) -> str:
     if ident == "lossy-by-design":
         return f"rule {checked.setup.use.text} is not meant to keep the reference's law"
+    proposal = checked.setup.proposal
+    if ident == "anticipating-length-rule" and proposal is not None and proposal.after_test:
+        return f"{_DIFFERS}: accepted tokens are cut after their test"
+    if ident == "residual-mismatch" and checked.setup.numerics.residual_floor and leaks:
+        return f"{_DIFFERS}: the residual's floor leaks mass"
     if ident == "numeric-rounding":
         small = checked.comparison.total_variation <= ROUNDING
         why = "rounding in the test" if small else "coarse arithmetic in the test"
@@ -160,22 +168,28 @@ def _recipe(text: str) -> str:
     return "a row of its own" if text == "row" else text.replace(":", " ").replace(",", ", ")
 
 
-def _size_notes(checked: Checked, lossy: bool) -> Iterator[str]:
-    result = checked.result
-    if lossy:
+def _size_notes(result: PositionResult, ident: str) -> Iterator[str]:
+    if ident == "lossy-by-design":
         yield from _lossy_notes(result)
+    elif ident == "lossless-for-another-target":
+        yield _acceptance(result)
     else:
         yield f"total variation {_size(result)}; {_acceptance(result)}"
 
 
 def _lossy_notes(result: PositionResult) -> Iterator[str]:
-    yield f"acceptance rate {figure(result.acceptance_rate)}, total variation {_size(result)}"
+    honest = figure(result.reference_acceptance_rate)
+    yield (
+        f"acceptance rate {figure(result.acceptance_rate)}, where a lossless rule has {honest}; "
+        f"total variation {_size(result)}"
+    )
     if result.lossy is not None:
-        rejected = written(result.rejected_mass.exact)
+        least = written(result.lossy.least_total_variation.exact)
+        excess = result.lossy.excess.exact
+        reached = f"{written(excess)} is in excess of it" if excess else "which it reaches"
         yield (
-            f"with {rejected} rejected no rule does better than total variation "
-            f"{written(result.lossy.least_total_variation.exact)}; in excess of it: "
-            f"{written(result.lossy.excess.exact)}"
+            f"with {written(result.rejected_mass.exact)} rejected no rule has a total variation "
+            f"below {least}; {reached}"
         )
 
 

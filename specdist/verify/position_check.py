@@ -26,14 +26,22 @@ class PositionCheck:
     """A position with the settings that hold for it.
 
     After `run`: ``found``, its laws; ``checked``, its figures and verdict; ``open_law``, the
-    question that a tiny temperature leaves open, None in general.
+    question that a tiny temperature leaves open, None in general. With ``closed_forms`` false a
+    verdict within rounding stays undecided.
     """
 
     found: PositionLaws
     checked: Checked
     open_law: Finding | None
 
-    def __init__(self, step: Step, position: Position, plan: Plan, settings: CheckSettings) -> None:
+    def __init__(
+        self,
+        step: Step,
+        position: Position,
+        plan: Plan,
+        settings: CheckSettings,
+        closed_forms: bool = True,
+    ) -> None:
         self.step, self.position = step, position
         self.plan, self.settings = plan, settings
         self._context = row_context(step, position, position.index, plan, settings)
@@ -41,6 +49,7 @@ class PositionCheck:
             position.roles, plan.recipes.recipes, settings.overrides.roles
         )
         self._proposal = plan.proposal_of(position)
+        self._closed_forms = closed_forms
 
     def run(self) -> PositionCheck:
         """Enumerates the position. Raises SpecdistError for rows and settings that do not fit."""
@@ -81,7 +90,7 @@ class PositionCheck:
         checked = check_position(
             position.index, found, setup, self.settings, self.step.vocab, position.draft.place
         )
-        return with_closed_forms(checked, found, self.settings)
+        return with_closed_forms(checked, found, self.settings) if self._closed_forms else checked
 
     def _verified(self, recipes: Mapping[Role, Recipe]) -> tuple[PositionLaws, Verdict]:
         again = self._laws(recipes)

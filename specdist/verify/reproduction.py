@@ -71,22 +71,27 @@ def captured_line(members: Mapping[str, object], kind: Kind, options: Iterable[s
     return " ".join([f"printf '%s' {shlex.quote(text)} | specdist check -", *options])
 
 
-def bonus_line(row: Row, drawn: RoleUse, reference: RoleUse, own: Row | None) -> str | None:
-    """A capture whose one position is right and whose bonus row is the one at hand."""
-    if drawn.recipe != "row" and own is not None:
-        own = None
+def bonus_line(
+    row: Row, uses: Uses, own: Row | None, settings: CheckSettings, tolerated: bool = False
+) -> str | None:
+    """A capture whose one position is right and whose bonus row is the one at hand. ``own`` is the
+    row that the capture says the bonus is drawn from."""
+    used = {use.role: use.recipe for use in uses}
+    drawn, asked = used[Role.BONUS_FROM.value], used[Role.REFERENCE.value]
     rows = [row] if own is None else [row, own]
-    if _needs_more([drawn.recipe, reference.recipe]) or not all(map(_short, rows)):
+    if _needs_more([drawn, asked]) or not all(map(_short, rows)):
+        return None
+    if len({each.kind for each in rows if not _is_point(each)}) != 1:
         return None
     numbers = _numbers(row)
     members: dict[str, object] = {"target": numbers, "draft": numbers, "bonus": numbers}
-    options = []
-    if reference.recipe != str(Recipe()):
-        options.append(_option("recipe", reference.recipe))
+    options = [_option("recipe", asked)] if asked != str(Recipe()) else []
     if own is not None:
         members["roles"] = {Role.BONUS_FROM.value: _numbers(own)}
     else:
-        options.append(_option("role", f"{Role.BONUS_FROM.value}={drawn.recipe}"))
+        options.append(_option("role", f"{Role.BONUS_FROM.value}={drawn}"))
+    options += ["--normalise"] if settings.normalise else []
+    options += [_option("max-tv", str(settings.max_tv))] if tolerated else []
     return captured_line(members, row.kind, options)
 
 

@@ -160,7 +160,7 @@ class Run:
                 )
             named = step.vocab or capture.vocab or self.vocab
             _check_vocab(named, step)
-            yield replace(step, vocab=named) if named is not step.vocab else step
+            yield replace(step, vocab=named, ordinal=taken - 1)
 
     def _out_of_time(self, started: float) -> bool:
         budget = self.settings.checking.budget

@@ -27,8 +27,13 @@ from specdist.model.row import (
 from specdist.verify.position import Checked
 from specdist.verify.position_check import PositionCheck
 
-TRIALS = 64
-"""Positions that are tried at most."""
+TRIALS = 32
+"""Positions that are tried at most, and"""
+_OF_ONE_SIZE = 12
+"""how many to look for a clearer one of the same size."""
+
+CLEAR = Fraction(1, 100)
+"""A total variation that needs no larger one to show the point."""
 
 _LIKELIEST = 10
 _FIRST_PAIRS = 6
@@ -56,14 +61,16 @@ def shrunk(check: PositionCheck, ident: str, named: Named) -> Shrunk | None:
     search = _Search(check, ident, named)
     likely = _most_different(check.checked)
     whole = search.tried(likely)
-    found = None
     for tokens in _small_sets(likely, patient=whole is not None):
-        found = search.tried(tokens)
-        if found is not None or search.spent:
+        best = search.best
+        if search.spent or (best is not None and _is_enough(search, best, tokens)):
             break
-    if found is None and whole is not None:
-        return search.greedily(whole, likely)
-    return found
+        found = search.tried(tokens)
+        if found is not None and _size(found) >= CLEAR:
+            return found
+    if search.best is not None and len(search.best.tokens) < len(likely):
+        return search.best
+    return None if whole is None else search.greedily(whole, likely)
 
 
 def all_typed(check: PositionCheck, ident: str, named: Named) -> Shrunk | None:
@@ -77,29 +84,38 @@ def all_typed(check: PositionCheck, ident: str, named: Named) -> Shrunk | None:
 class _Search:
     def __init__(self, check: PositionCheck, ident: str, named: Named) -> None:
         self._check, self._ident, self._named = check, ident, named
-        self._trials = 0
+        self.trials = 0
+        self.best: Shrunk | None = None
 
     @property
     def spent(self) -> bool:
-        return self._trials >= TRIALS
+        return self.trials >= TRIALS
 
     def tried(self, tokens: Sequence[int]) -> Shrunk | None:
         """The position cut to ``tokens``, if it still differs under the ident."""
-        self._trials += 1
+        self.trials += 1
         check = self._check
         position = cut(check.position, sorted(tokens), check.plan.numerics.unnormalised)
         if position is None:
             return None
         step = replace(check.step, positions=(position,), draft_tokens=None, vocab=None)
         try:
-            again = PositionCheck(step, position, check.plan, check.settings).run()
+            again = PositionCheck(step, position, check.plan, check.settings, False).run()
         except SpecdistError:
             return None
         clear = again.checked.result.verdict is check.checked.result.verdict
         sure = not again.found.close_cuts and again.checked.other_reading is None
         if not (clear and sure) or self._named(again.checked) != self._ident:
             return None
-        return Shrunk(tuple(sorted(tokens)), again)
+        return self._better(Shrunk(tuple(sorted(tokens)), again))
+
+    def _better(self, found: Shrunk) -> Shrunk:
+        """Remembers the smallest set, and of one size that with the largest total variation."""
+        rank = (-len(found.tokens), _size(found))
+        best = self.best
+        if best is None or rank > (-len(best.tokens), _size(best)):
+            self.best = found
+        return found
 
     def greedily(self, found: Shrunk, order: Sequence[int]) -> Shrunk:
         """Leaves out token after token, the last of ``order`` first, while it still differs."""
@@ -180,6 +196,15 @@ def _cut_given(
     if name != "recovery" or not any(row):
         return values
     return tuple(value / total for value in values) if total else None
+
+
+def _is_enough(search: _Search, best: Shrunk, tokens: Sequence[int]) -> bool:
+    """Whether the search for a clearer set of the size that was found should end."""
+    return len(best.tokens) < len(tokens) or search.trials > _OF_ONE_SIZE
+
+
+def _size(found: Shrunk) -> Fraction:
+    return found.check.checked.comparison.total_variation
 
 
 def _most_different(checked: Checked) -> tuple[int, ...]:

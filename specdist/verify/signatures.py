@@ -35,19 +35,32 @@ def signature_notes(
         yield from _recovery(checked)
     if "residual_floor" in touched:
         yield from _floor(checked)
-    if checked.setup.rule.kind == "observed" or not repairs:
+    if "uniform" in touched:
+        yield from _one_uniform(checked)
+    if checked.setup.rule.kind == "observed" or not (
+        repairs or checked.setup.rule.lossy(checked.setup.use)
+    ):
         yield from _above_optimum(checked)
 
 
 def _draft_passes(checked: Checked) -> Iterator[str]:
-    laws, outcomes = checked.laws, checked.outcomes
-    drafted = laws[Role.DRAFTED_FROM]
-    if not (checked.comparison.output - drafted).is_zero():
+    setup, outcomes = checked.setup, checked.outcomes
+    if setup.same(Role.ACCEPT_TARGET, Role.DRAFTED_FROM) or _tests_target(checked):
+        return
+    if not (checked.comparison.output - checked.laws[Role.DRAFTED_FROM]).is_zero():
         return
     if not outcomes.rejected:
         yield "the output law is the draft's own: the accept test never rejects"
     else:
         yield "the output law is the law drafted from, although tokens are rejected"
+
+
+def _tests_target(checked: Checked) -> bool:
+    """Whether the tested row is the target's own, so that nothing could be rejected."""
+    setup = checked.setup
+    if Role.ACCEPT_DRAFT in setup.one_hot:
+        return False
+    return setup.same(Role.ACCEPT_TARGET, Role.ACCEPT_DRAFT)
 
 
 def _swapped(checked: Checked) -> Iterator[str]:
@@ -142,8 +155,8 @@ def _cut_row(checked: Checked) -> Iterator[str]:
     for words, whole, cut, role in sides:
         kept = whole.where(cut)
         share = kept.total()
-        if share < _ONE and (kept - cut.scaled(share)).is_zero():
-            count = setup.laws[role].support
+        count = setup.laws[role].support
+        if count > 1 and share < _ONE and (kept - cut.scaled(share)).is_zero():
             yield f"the {words} cut to {count:,} tokens and divided by {written(share)}"
 
 
@@ -189,6 +202,13 @@ def _floor(checked: Checked) -> Iterator[str]:
             f"the floor adds {written(leaked)} to a residual of {written(positive.total())}: "
             f"{written(leaked / whole)} of the recoveries are its noise"
         )
+
+
+def _one_uniform(checked: Checked) -> Iterator[str]:
+    """A grid of one point is no randomness at all."""
+    grid = checked.setup.numerics.grid
+    if grid is not None and grid.first == grid.last:
+        yield f"the uniform is always {written(Fraction(grid.first, grid.points))}"
 
 
 def _above_optimum(checked: Checked) -> Iterator[str]:

@@ -14,12 +14,13 @@ from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.verify.diagnosis import Causes
-from specdist.verify.explanation import explained
+from specdist.verify.explanation import SHRUNK_POSITIONS, SHRUNK_STEPS, explained
 from specdist.verify.mismatch import BONUS, bonus_findings
 from specdist.verify.plan import Plan, Plans
 from specdist.verify.position import check_bonus
 from specdist.verify.position_check import PositionCheck, row_context
 from specdist.verify.position_laws import position_laws, role_fillings
+from specdist.verify.reproduction import bonus_line
 from specdist.verify.undecided import (
     remarks,
     unassigned_finding,
@@ -66,6 +67,7 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
         id=step.id,
         source=step.source,
         rule=plan.use.text,
+        options=plan.model,
         verdict=worst(verdicts),
         positions=tuple(results),
         mean_acceptance_length=_mean_acceptance_length(results, step),
@@ -92,7 +94,8 @@ def _position(check: PositionCheck, causes: Causes) -> tuple[PositionResult, lis
         findings.append(open_question)
     if verdict not in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
         return check.checked.result, findings
-    result, more = explained(check, causes, shrink=causes.first)
+    shrink = causes.diagnosed < SHRUNK_POSITIONS and check.step.ordinal < SHRUNK_STEPS
+    result, more = explained(check, causes, shrink)
     return result, findings + more
 
 
@@ -119,7 +122,10 @@ def _bonus(step: Step, plan: Plan, settings: CheckSettings) -> tuple[BonusResult
         bonus = replace(bonus, verdict=Verdict.UNDECIDED)
     findings = remarks(found, BONUS)
     if bonus.verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
-        findings += bonus_findings(bonus, found, step)
+        tolerated = bonus.verdict is Verdict.WITHIN_TOLERANCE
+        own_row = rows.get(Role.BONUS_FROM)
+        line = bonus_line(step.bonus, found.uses, own_row, settings, tolerated)
+        findings += bonus_findings(bonus, found, step, line)
     elif bonus.verdict is Verdict.UNDECIDED:
         findings.append(undecided_finding(BONUS, bonus.total_variation, found.close_cuts))
     return bonus, findings

@@ -132,7 +132,8 @@ class Variants:
     def key(self, variant: Setup) -> Hashable:
         """Two variants with one key are the same setup."""
         laws = tuple((role, self._class(law, role)) for role, law in sorted(variant.laws.items()))
-        model = (variant.numerics, variant.use.text, variant.proposal, variant.keep is None)
+        rows = (variant.keep is None, variant.given is self.setup.given)
+        model = (variant.numerics, variant.use.text, variant.proposal, rows)
         return laws, variant.one_hot, model
 
     def _class(self, law: Law, role: Role) -> tuple[int, Fraction]:

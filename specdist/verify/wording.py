@@ -9,16 +9,22 @@ from specdist.model.capture import Vocab
 from specdist.model.figure import Figure
 
 _LONGEST_TEXT = 24
+_LONGEST_FRACTION = 24
 _NAMED_BY_TEXT_UP_TO = 64
 
 
 def written(value: Fraction | None) -> str:
-    """A fraction where it is short (denominator up to four digits), else six digits."""
+    """A fraction where it is short (denominator up to four digits), a small share of a grid such
+    as ``1/16777216``, and what six digits would round to a short fraction; else six digits."""
     if value is None:
         return "unknown"
     if value.denominator < 10_000 and abs(value.numerator) < 10**9:
         return str(value)
-    return f"{float(value):.6g}"
+    text = f"{float(value):.6g}"
+    if len(str(value)) > _LONGEST_FRACTION:
+        return text
+    on_grid = value.denominator & (value.denominator - 1) == 0 and value.numerator < 10_000
+    return str(value) if on_grid or Fraction(text).denominator < 10_000 else text
 
 
 def figure(shown: Figure) -> str:
@@ -29,14 +35,6 @@ def figure(shown: Figure) -> str:
     if "/" in text:
         text += f" = {shown.approx:.4f}" if shown.approx >= 0.001 else f" = {shown.approx:.4g}"
     return text
-
-
-def mass(value: Fraction) -> str:
-    """Like `written`, and a share of a grid such as ``1/16777216`` in full."""
-    denominator = value.denominator
-    if denominator & (denominator - 1) == 0 and denominator < 10**18 and value.numerator < 10_000:
-        return str(value)
-    return written(value)
 
 
 def named(token: int, vocab: Vocab | None, size: int) -> str:
