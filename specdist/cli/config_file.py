@@ -20,7 +20,8 @@ _LONGEST_NUMBER = 10_000
 """Bits of a whole number that Python writes in decimal without complaint."""
 LOOKED_FOR = """\
 looked for in the working directory: specdist.toml, then [tool.specdist] in
-pyproject.toml; in the environment: SPECDIST_FORMAT, SPECDIST_COLOR"""
+pyproject.toml; in the environment: SPECDIST_ENGINE, SPECDIST_FORMAT,
+SPECDIST_COLOR"""
 
 
 def read_config(folder: Path, options: Iterable[Option]) -> tuple[str, dict[str, Any]]:
