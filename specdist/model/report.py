@@ -126,7 +126,8 @@ class BonusResult:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """One step, finished. ``source`` is file and place."""
+    """One step, finished. ``source`` is file and place; ``options`` are the options of numeric
+    model and proposal that were in force, as they are written."""
 
     id: str
     source: str
@@ -136,6 +137,7 @@ class StepResult:
     mean_acceptance_length: Figure | None
     bonus: BonusResult | None
     findings: tuple[Finding, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

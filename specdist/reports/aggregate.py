@@ -9,7 +9,7 @@ from fractions import Fraction
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
 from specdist.model.report import Report, StepResult
-from specdist.reports import layout
+from specdist.reports import layout, statement_text
 from specdist.reports.view import View, inner_place, plural
 
 NO_LENGTH = "no mean acceptance length: rows along one path do not determine it"
@@ -60,7 +60,7 @@ def lines(report: Report, view: View) -> list[str]:
     facts.append(_idents(report))
     for fact in filter(None, facts):
         found += layout.wrap(fact, "    ", "        ")
-    return [*found, ""]
+    return [*found, *statement_text.lines(report, view), ""]
 
 
 def has_blocks(report: Report) -> bool:

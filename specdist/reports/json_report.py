@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from specdist.model.finding import Finding
+from specdist.model.finding import Finding, Smallest
 from specdist.model.report import BonusResult, Report, StepResult, Summary
 from specdist.reports.json_numbers import Object, number, optional
 from specdist.reports.json_position import position_to_json
@@ -35,7 +35,7 @@ def _frame(report: Report, exact: bool) -> tuple[Object, Object]:
         "read_as": list(report.read_as),
     }
     tail: Object = {
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [_finding(finding, exact) for finding in report.findings],
         "unreadable": [asdict(item) for item in report.unreadable],
         "not_captures": list(report.not_captures),
         "filtered_out": report.filtered_out,
@@ -51,11 +51,12 @@ def step_to_json(step: StepResult, exact: bool) -> Object:
         "id": step.id,
         "source": step.source,
         "rule": step.rule,
+        "options": dict(step.options),
         "verdict": step.verdict.value,
         "mean_acceptance_length": optional(step.mean_acceptance_length, exact),
         "positions": [position_to_json(position, exact) for position in step.positions],
         "bonus": None if step.bonus is None else _bonus(step.bonus, exact),
-        "findings": [_finding(finding) for finding in step.findings],
+        "findings": [_finding(finding, exact) for finding in step.findings],
     }
 
 
@@ -91,7 +92,7 @@ def _bonus(bonus: BonusResult, exact: bool) -> Object:
     }
 
 
-def _finding(finding: Finding) -> Object:
+def _finding(finding: Finding, exact: bool) -> Object:
     return {
         "ident": finding.ident,
         "severity": finding.severity.value,
@@ -99,8 +100,20 @@ def _finding(finding: Finding) -> Object:
         "position": finding.position,
         "notes": list(finding.notes),
         "repairs": [list(repair) for repair in finding.repairs],
+        "cause": list(finding.cause),
+        "smallest": _smallest(finding.smallest, exact),
         "reproduce": finding.reproduce,
         "allowed": finding.allowed,
+    }
+
+
+def _smallest(smallest: Smallest | None, exact: bool) -> Object | None:
+    if smallest is None:
+        return None
+    return {
+        "tokens": list(smallest.tokens),
+        "total_variation": number(smallest.total_variation, exact),
+        "reproduce": smallest.reproduce,
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from specdist.model.figure import Figure
 from specdist.model.report import BonusToken, PositionResult, Report, StepResult, TokenLine
 from specdist.model.verdict import Verdict
-from specdist.reports import aggregate, layout
+from specdist.reports import aggregate, layout, statement_text
 from specdist.reports.figure_text import Numerals, bound, fraction, is_worth_a_bound
 from specdist.reports.view import View, is_zero, plural, rounded, rule_title
 
@@ -129,6 +129,7 @@ def verdict_lines(report: Report, view: View, passed: bool) -> list[str]:
         mean = f", mean over {summary.positions} positions" if summary.positions > 1 else ""
         rules = ", ".join(dict.fromkeys(rule_title(step.rule) for step in report.steps))
         lines += _joined(f"rule {rules}", f"acceptance rate {rate}{mean}")
+    lines += statement_text.lines(report, view)
     if len(report.steps) == 1 and (length := report.steps[0].mean_acceptance_length) is not None:
         lines += _indented(
             f"mean acceptance length {view.numerals.rate(length)}, bonus token included"

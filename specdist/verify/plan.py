@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from specdist.errors import SettingsError
 from specdist.model.capture import Position, Step
@@ -21,7 +21,8 @@ from specdist.verify.draft_ids import has_map, with_map
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Settings of a step, resolved. ``proposal`` is None where every draft token is tested."""
+    """Settings of a step, resolved. ``proposal`` is None where every draft token is tested;
+    ``model`` are the options of numeric model and proposal as they are written."""
 
     recipes: StepRecipes
     rule: Rule
@@ -29,6 +30,7 @@ class Plan:
     numerics: Numerics
     proposal: Proposal | None
     keep_options: Mapping[str, str]
+    model: Mapping[str, str] = field(default_factory=dict)
 
     def proposal_of(self, position: Position) -> Proposal | None:
         """The proposal of one position, which may bring keep probabilities of its own."""
@@ -71,9 +73,10 @@ class Plans:
         preset = self._settings.preset
         numerics = _merged([preset.numerics if preset else {}, *(x.numerics for x in layers)])
         keeps = _merged([layer.proposal for layer in layers])
+        model = {**numerics, **keeps}
         keep = keeps.pop("keep", None)
         proposal = None if keep is None else read_proposal(read_keep(keep), keeps)
-        return Plan(recipes, rule, use, read_numerics(numerics), proposal, keeps)
+        return Plan(recipes, rule, use, read_numerics(numerics), proposal, keeps, model)
 
 
 def _merged(layers: Sequence[Mapping[str, str]]) -> dict[str, str]:

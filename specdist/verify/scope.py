@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from specdist.model.capture import Capture
+from specdist.model.numerics import read_numerics
 from specdist.model.report import RoleUse, StepResult
 from specdist.model.role import ONE_HOT_ROLES, Role
+from specdist.model.verdict import Verdict
+from specdist.rules.registry import read_rule
 
 SCOPE = (
     "equal laws do not promise the same text under a fixed seed, the same text in one run, "
@@ -14,8 +17,8 @@ SCOPE = (
 )
 
 AS_SPECIFIED = (
-    "every role was filled as a correct engine fills it, and then the token rule is lossless for "
-    "any rows: say what the engine really does with --role, or with rows by role in the capture"
+    "every role was filled as a correct engine fills it, and then the rule is lossless for any "
+    "rows: say what the engine really does with --role, or with rows by role in the capture"
 )
 """Added where no role says what an engine really did: the pass is then about the recipes alone."""
 
@@ -23,10 +26,23 @@ _TOLD = ("as told", "default")
 
 
 def fills_roles_as_specified(step: StepResult) -> bool:
-    """Whether the roles of a step are those of a correct engine by their recipes alone."""
+    """Whether a step is equal for any rows: a lossless rule in real arithmetic that tests every
+    draft token, on roles that are those of a correct engine by their recipes alone."""
     filled = [position.roles for position in step.positions]
     filled += [step.bonus.roles] if step.bonus is not None else []
-    return all(_as_specified(uses) for uses in filled)
+    tested = all(position.proposal is None for position in step.positions)
+    return (
+        step.verdict is Verdict.EQUAL
+        and tested
+        and read_numerics(step.options).ideal
+        and _claims_losslessness(step.rule)
+        and all(_as_specified(uses) for uses in filled)
+    )
+
+
+def _claims_losslessness(text: str) -> bool:
+    rule, use = read_rule(text)
+    return rule.lossless(use)
 
 
 def _as_specified(uses: tuple[RoleUse, ...]) -> bool:
