@@ -17,6 +17,7 @@ import pytest
 from tests import oracle
 from tests.cli import SAMPLES, Result, exact, only_position, run
 from tests.console import sessions
+from tests.oracle_processing import string_law
 
 CAPTURES = SAMPLES / "captures"
 TEMPERATURE, TOP_P = 0.8, 0.95
@@ -59,6 +60,20 @@ def test_hand_written_against_the_oracle(name: str) -> None:
     expected = oracle.token_rule(target, draft, **roles)
     assert expected.acceptance == Fraction(HAND_WRITTEN[name][2])
     assert expected.total_variation == Fraction(HAND_WRITTEN[name][3])
+
+
+def test_string_level_draft() -> None:
+    path = SAMPLES / "string_level_draft.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    (position,) = document["steps"][0]["positions"]
+    target, draft = ([Fraction(value) for value in position[s]] for s in ("target", "draft"))
+    psi = string_law(draft, document["draft_vocab"], document["vocab"], 2)
+    result = run("check", path, "--format", "json")
+    found = only_position(result.json())
+    assert [exact(token["drafted"]) for token in found["tokens"]] == psi
+    assert exact(found["acceptance_rate"]) == oracle.token_rule(target, psi).acceptance
+    assert exact(found["acceptance_rate"]) == Fraction(11, 12)
+    assert (result.code, exact(found["total_variation"])) == (0, 0)
 
 
 def read_float32() -> tuple[np.ndarray, np.ndarray]:

@@ -33,13 +33,15 @@ character: at most 200,000 are followed. To test with the probability of the
 sampled tokenisation alone is biased (arXiv 2502.05202, string-level rejection).
 
 example
-  Draft tokens a, ab, b of probability 1/2, 1/4, 1/4 over the same target
-  texts give psi = 3/8, 3/8, 1/4. Typed rows have no texts:
+  Draft tokens a, b of probability 2/3, 1/3 over target texts a, ab, b, in a
+  capture with "draft_recipe": "retokenise:2" (or give --draft-retokenise 2):
 
-  $ specdist what-if --target 1/2,1/4,1/4 --draft 1/2,1/4,1/4 \\
+  $ specdist check sample_inputs/string_level_draft.json \\
       --draft-recipe retokenise:2
-  error[invalid-settings]: retokenise needs the texts of the tokens, and they
-  [exit 2]
+  token  reference   drafted
+  'a'          1/2       4/9
+  'ab'         1/4       2/9
+  'b'          1/4       1/3
 
 engines
   transformers 5.24.0 universal assisted decoding re-encodes the draft text
