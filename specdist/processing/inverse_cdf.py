@@ -32,9 +32,10 @@ example
    |  1            1/3       3/8       1/3       3/8
 
 engines
-  llama.cpp 0c1e57098 src/llama-sampler.cpp (a double, N = 2^53); Ollama
-  sample/samplers.go (a float32, N = 2^24); torch.rand gives N = 2^24 in
-  float32 and 2^53 in float64
+  C(x) >= u    llama.cpp 0c1e57098 src/llama-sampler.cpp (a double uniform) and
+               Ollama sample/samplers.go (a float32): the same law but for grid
+               points that hit a C(x), which they give to x
+  grids        torch.rand has N = 2^24 in float32 and N = 2^53 in float64
 """
 
 

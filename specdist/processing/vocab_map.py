@@ -33,17 +33,18 @@ is a common fault of pruned draft heads: write the map that the engine uses into
 the role it uses it for.
 
 example
-  $ specdist what-if --target 1/2,3/10,1/5 --draft 3/10,1/2,1/5 \\
-      --draft-recipe vocab-map:1+0+2
+  $ specdist what-if --target 3/10,1/20,1/4,1/20,1/10,1/4 \\
+      --draft 1/2,1/4,1/4 --draft-recipe vocab-map:0+2+5
   token  reference   drafted
-  0            1/2       1/2
-  1           3/10      3/10
-  2            1/5       1/5
+  0           3/10       1/2
+  2            1/4       1/4
+  5            1/4       1/4
+  4           1/10         0
 
 engines
-  vLLM 0.33.0 EAGLE-3 heads (draft_id_to_target_id, stored as offsets);
-  SGLang 0.5.23 (hot token map, d2t as offsets); transformers 5.24.0 assisted
-  generation with other vocabularies (map by token text)
+  EAGLE-3 checkpoints hold d2t as offsets (target id = draft id + d2t), which
+  vLLM 0.33.0 and SGLang 0.5.23 add before the draft law is used; a d2t of zeros
+  is the identity. Some files hold target ids instead.
 """
 
 GIVEN = "given"

@@ -31,9 +31,9 @@ example
   note[row-not-normalised]: draft: vocab-size: mass 1/4 on ids from 2 on is
 
 engines
-  transformers 5.24.0 generation/candidate_generator.py cuts or pads assistant
-  logits to the target's vocab_size; vLLM 0.33.0 and SGLang 0.5.23 cut the
-  padded part of the logits of each head
+  cut     vLLM 0.33.0 cuts logits to the configured vocabulary, which may still
+          be longer than the tokenizer
+  pad     proposed patches of vLLM for sizes that differ (issues 5203, 7252)
 """
 
 
