@@ -70,8 +70,8 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class ProposalFigures:
-    """Draft tokens that reach the test: their mass K, the share of them that is accepted, and the
-    token whose keep probability differs most from K in mass (None: the same for all)."""
+    """Draft tokens that are kept: their mass K, the share of the tested ones that is accepted, and
+    the token whose keep probability differs most from K in mass (None: the same for all)."""
 
     reaching_mass: Figure
     accepted_of_reaching: Figure | None

@@ -74,9 +74,9 @@ def _proposal(report: Report, view: View) -> Iterator[str]:
     step, position, proposal = min(found, key=lambda item: item[2].reaching_mass.approx)
     rate = view.numerals.rate
     accepted = proposal.accepted_of_reaching
-    share = "" if accepted is None else f", of which {rate(accepted)} is accepted"
+    share = "" if accepted is None else f"; of those that are tested {rate(accepted)} is accepted"
     least = "" if report.summary.positions == 1 else "at least "
     yield (
-        f"draft tokens reach the test with mass {least}{rate(proposal.reaching_mass)}{share}"
+        f"a draft token is kept with probability {least}{rate(proposal.reaching_mass)}{share}"
         + _where(report, step, position)
     )

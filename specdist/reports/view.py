@@ -50,11 +50,13 @@ class View:
         return lines(Numerals()), True
 
 
-def rule_title(name: str) -> str:
-    """``lenience:1/2`` as ``lenience 1/2: TITLE``, and ``token`` as ``token verification``."""
-    bare, _, parameters = name.partition(":")
+def rule_title(text: str) -> str:
+    """``lenience:1/2:recovery=target`` as ``TITLE (1/2, recovery target)``, and ``token`` as
+    ``token verification``."""
+    bare, _, parameters = text.partition(":")
     title = next((rule.title for rule in RULES if rule.name == bare), bare)
-    return f"{title} ({parameters})" if parameters else title
+    shown = ", ".join(part.replace("=", " ", 1) for part in parameters.split(":"))
+    return f"{title} ({shown})" if parameters else title
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:

@@ -66,7 +66,10 @@ def proposal_figures(setup: Setup, laws: RoleLaws, outcomes: Outcomes) -> Propos
     drafted = laws[Role.DRAFTED_FROM]
     kept = setup.share(laws)(drafted)
     mass = kept.total()
-    accepted = outcomes.accepted.total() / mass if mass else None
+    # A token that is drawn again, or dropped after its test, leaves none untested.
+    every = setup.proposal.after_test or setup.proposal.dropped == "redraw"
+    tested = Fraction(1) if every else mass
+    accepted = outcomes.accepted.total() / tested if tested else None
     deviation = kept - drafted.scaled(mass)
     witness = None if deviation.is_zero() else deviation.largest(1)[0]
     return ProposalFigures(

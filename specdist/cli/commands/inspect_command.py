@@ -91,8 +91,10 @@ def _seen(capture: Capture) -> Seen:
 
 
 def _would_check(step: Step | None) -> Facts:
+    from specdist.model.settings import CheckSettings
     from specdist.processing import resolve_recipes
     from specdist.reports.view import plural
+    from specdist.verify.draft_ids import has_map, with_map
 
     if step is None:
         return [("steps", "none: nothing would be checked")]
@@ -100,10 +102,18 @@ def _would_check(step: Step | None) -> Facts:
         recipes = resolve_recipes([step.options])
     except SettingsError as error:
         raise error.at(f"{step.source}, settings") from None
+    if has_map(step, CheckSettings()):
+        recipes = with_map(recipes)
     bonus = ", bonus row last" if step.bonus is not None else ""
     drafted = plural(len(step.positions), "draft token")
     found = [("first step", f"{step.id}: {drafted}{bonus}")]
     found += [(f"rule {recipes.rule}", f"target {recipes.target}, draft {recipes.draft}")]
+    found += [*step.options.numerics.items(), *step.options.proposal.items()]
+    found += [
+        (name, "numbers by token beside the rows")
+        for position in step.positions[:1]
+        for name in (*(["keep"] if position.keep is not None else []), *position.given)
+    ]
     overridden = {role: str(recipe) for role, recipe in step.options.roles.items()}
     for position in step.positions[:1]:
         overridden |= {r: v if isinstance(v, str) else "a row" for r, v in position.roles.items()}
