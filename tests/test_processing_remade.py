@@ -14,6 +14,7 @@ from specdist.processing import RowContext, apply_recipe, parse_recipe
 from specdist.processing.grid_race import MOST_EVENTS, MOST_TOKENS
 from specdist.processing.number_rounding import rounded_to
 from tests import oracle_processing as oracle
+from tests.cli import run
 from tests.processing_rows import F, law, logits_row, probability_row, remarks
 from tests.strategies import rows
 from tests.vectors import load
@@ -390,6 +391,14 @@ def test_a_row_with_its_own_sum() -> None:
 )  # fmt: skip
 def test_the_sum_stays_as_long_as_the_weights_do(recipe: str, mass: str) -> None:
     assert law(recipe, probability_row(["1/2", "1/8", "1/8"]), OWN).mass == F(mass)
+
+
+def test_closed_forms_do_not_know_such_sums() -> None:
+    rows = ("--target-logits", "1,0,0", "--draft", "1/3,1/3,1/3")
+    result = run("what-if", *rows, "--draft-recipe", "cast:bfloat16", "--symbolic")
+    assert result.code == 2
+    assert "real arithmetic only" in result.stderr
+    assert run("what-if", *rows, "--draft-recipe", "cast:bfloat16").code == 1
 
 
 def test_two_repairs_of_a_sum_are_one_too_many() -> None:

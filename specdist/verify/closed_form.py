@@ -39,7 +39,7 @@ def with_closed_forms(checked: Checked, found: PositionLaws, settings: CheckSett
         if settings.symbolic:
             raise SettingsError(
                 "symbolic knows the token rule in real arithmetic only",
-                expected="--rule token without options of the numeric model and without --keep",
+                expected="--rule token without options of the numeric model, cast and --keep",
             )
         return checked
     if drafts_outside_test(checked.laws):  # closed forms know no reading of target/0
@@ -66,7 +66,9 @@ def with_closed_forms(checked: Checked, found: PositionLaws, settings: CheckSett
 
 
 def _plain(setup: Setup) -> bool:
-    return setup.use.text == "token" and setup.numerics.ideal and setup.proposal is None
+    sums = all(law.mass == 1 for law in setup.laws.values())
+    ideal = setup.numerics.ideal and setup.proposal is None
+    return setup.use.text == "token" and ideal and sums
 
 
 def _fillings(found: PositionLaws) -> dict[str, RoleFilling] | None:
