@@ -19,7 +19,7 @@ from tests.oracle_rules import Channel, Law, NoAnswerError, Numerics, Roles, cor
 
 F = Fraction
 Rule = Callable[[Roles], Channel]
-EXAMPLES = 40
+EXAMPLES = 25
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ def numeric_models(draw: st.DrawFn) -> tuple[Numerics, list[str]]:
 
 
 @pytest.mark.parametrize("one_hot", [(), ("residual_draft",), ("accept_draft", "residual_draft")])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pair=strategies.pairs(max_size=5), model=numeric_models())
 def test_numerics(
     path: Path,
