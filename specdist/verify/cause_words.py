@@ -91,7 +91,7 @@ def changes(own: str, goal: str) -> str:
     parts = [f"without {joined(extra)}"] if extra else []
     added = [f"{name} {theirs[name]}" for name in lacking]
     added += [f"{name} {theirs[name]} instead of {mine[name]}" for name in changed]
-    return joined(parts + ([f"with {joined(added)}"] if added else []))
+    return ", ".join(parts + ([f"with {joined(added)}"] if added else []))
 
 
 def _steps(recipe: str) -> dict[str, str]:

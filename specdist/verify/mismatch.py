@@ -18,7 +18,6 @@ from specdist.verify.diagnosis import ROUNDING, SEARCHED, Diagnosis
 from specdist.verify.position import Checked
 from specdist.verify.position_laws import PositionLaws
 from specdist.verify.signatures import rounding_only, signature_notes
-from specdist.verify.variants import MOST
 from specdist.verify.wording import figure, written
 
 BONUS = -1
@@ -215,15 +214,15 @@ def _acceptance(result: PositionResult) -> str:
 def _search_notes(diagnosis: Diagnosis) -> Iterator[str]:
     """What the search for a cause did not prove."""
     repairs = diagnosis.repairs
-    if repairs.complete and not repairs.sets and repairs.tried:
-        yield (
-            f"no cause is proven: none of {repairs.tried} combinations of repairs brings the law "
-            "back"
-        )
-    elif not repairs.complete and repairs.tried >= MOST:
-        yield f"the search for repairs ended after {MOST} enumerations"
-    elif not repairs.complete:
+    if repairs.cut_off:
+        yield f"the search for repairs ended after {repairs.tried} enumerations"
+    elif repairs.known_only:
         yield (
             f"only repairs found at earlier positions were tried: the first {SEARCHED} positions "
             "of a step are searched in full"
+        )
+    elif repairs.tried and not repairs.sets:
+        yield (
+            f"no cause is proven: none of {repairs.tried} combinations of repairs brings the law "
+            "back"
         )

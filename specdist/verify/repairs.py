@@ -44,14 +44,12 @@ def candidates(setup: Setup) -> list[str]:
     """The repairs that change something, in the order in which they are tried and told."""
     names: list[str] = []
     one_hot = setup.one_hot
-    tested_as_drafted = Role.ACCEPT_DRAFT not in one_hot and _same(
-        setup, Role.ACCEPT_DRAFT, Role.DRAFTED_FROM
-    )
-    if not tested_as_drafted and len(one_hot) < len(ONE_HOT_ROLES):
+    by_row = Role.ACCEPT_DRAFT not in one_hot
+    if not by_row or not _same(setup, Role.ACCEPT_DRAFT, Role.DRAFTED_FROM):
         names += ["accept_draft"]
-    if not _same(setup, Role.RESIDUAL_DRAFT, Role.ACCEPT_DRAFT) or "accept_draft" in names:
+    if names or not _same(setup, Role.RESIDUAL_DRAFT, Role.ACCEPT_DRAFT):
         names += ["residual_draft"]
-    if not tested_as_drafted and Role.ACCEPT_DRAFT not in one_hot:
+    if by_row and "accept_draft" in names:
         names += ["drafted_from"]
     names += [
         role.value

@@ -36,11 +36,16 @@ Repair = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """The inclusion-minimal sets that were found, and whether all sets were tried."""
+    """The inclusion-minimal sets that were found, after so many enumerations.
+
+    ``cut_off``: the search ended before all sets were tried; ``known_only``: nothing but sets known
+    from elsewhere was tried.
+    """
 
     sets: tuple[Repair, ...] = ()
     tried: int = 0
-    complete: bool = True
+    cut_off: bool = False
+    known_only: bool = False
 
 
 class Variants:
@@ -163,7 +168,7 @@ def minimal_repairs(variants: Variants) -> Repairs:
                 continue
             restored = variants.restores(repaired(setup, chosen))
             if restored is None:
-                return Repairs(tuple(found), variants.tried, complete=False)
+                return Repairs(_told_first(found), variants.tried, cut_off=True)
             if restored:
                 found.append(chosen)
     return Repairs(_told_first(found), variants.tried)
@@ -177,7 +182,7 @@ def _told_first(found: list[Repair]) -> tuple[Repair, ...]:
 def known_repairs(variants: Variants, known: Collection[Repair]) -> Repairs:
     """Those of some sets that are inclusion-minimal here as well."""
     found = [chosen for chosen in known if _is_minimal(variants, chosen)]
-    return Repairs(tuple(found), variants.tried, complete=False)
+    return Repairs(tuple(found), variants.tried, known_only=True)
 
 
 def _is_minimal(variants: Variants, chosen: Repair) -> bool:
