@@ -103,7 +103,7 @@ def _idents(checked: Checked, variants: Variants, repairs: Repairs) -> list[str]
         return ["output-mismatch"]
     if is_upside_down(checked):
         return ["rule-mismatch"]
-    smallest = min(repairs.sets, key=len)
+    smallest = min(repairs.sets, key=lambda repair: (len(repair), repair != ("residual_draft",)))
     idents = _draft_idents(smallest) + _target_idents(smallest, variants)
     idents += _model_idents(smallest, checked)
     return idents or ["output-mismatch"]
