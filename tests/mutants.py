@@ -155,6 +155,13 @@ def _penalty(target: Row, draft: Row) -> Engine:
     return Engine(position, ("--presence-penalty", "3/2"), more)
 
 
+def _drawn_in_bfloat16(target: Row, draft: Row) -> Engine:
+    """The draft has a prime denominator that no rounding hides."""
+    odd = [(96 * q + Fraction(int(x == 0))) / 97 for x, q in enumerate(draft)]
+    recipe = {"drafted_from": "cast:bfloat16:of=probabilities"}
+    return Engine(_position(target, odd, roles=recipe))
+
+
 def _undeclared_lenience(target: Row, draft: Row) -> Engine:
     """The captured decisions accept with min(1, 2 p/q)."""
     accept = [min(Fraction(1), 2 * p / q) for p, q in zip(target, draft, strict=True)]
@@ -263,7 +270,7 @@ MUTANTS = [
     Mutant("tested with the draft of another context", _another_row("accept_draft"),
            "drafted-mismatch", (("accept_draft",),)),
     Mutant("drawn in bfloat16, tested exactly",
-           roles({"drafted_from": "cast:bfloat16:of=logits"}),
+           _drawn_in_bfloat16,
            "drafted-mismatch", (("drafted_from",),)),
     Mutant("drawn by inverse CDF on a grid", roles({"drafted_from": "inverse-cdf:32"}),
            "drafted-mismatch", DRAFTED),
