@@ -52,17 +52,9 @@ def check_position(
     place: str,
 ) -> Checked:
     """Enumerates one position and compares its output law with the reference."""
-    laws = setup.role_laws()
-    other_reading = None
-    proven = setup.lossless_by_roles
-    if setup.rule.divides and _open_zero(setup) and drafts_outside_test(laws):
-        if found.drafted_or_tested_by_row:
-            _refuse_drafted_outside(laws, place)
-        rejecting = setup.role_laws(zero_draft="reject")
-        other_reading = compare(setup.outcomes(rejecting), rejecting[Role.REFERENCE], proven)
-        laws = setup.role_laws(zero_draft="accept")
+    laws, other_reading = _readings(found, setup, place)
     outcomes = setup.outcomes(laws)
-    comparison = compare(outcomes, laws[Role.REFERENCE], proven)
+    comparison = compare(outcomes, laws[Role.REFERENCE], setup.lossless_by_roles)
     if comparison.verdict is Verdict.DIFFERENT:
         _recheck(setup, laws.numerics.zero_draft, comparison)
     size = next(iter(found.laws.values())).size
@@ -89,8 +81,18 @@ def check_position(
     return Checked(result, setup, laws, outcomes, comparison, other_reading)
 
 
-def _open_zero(setup: Setup) -> bool:
-    return setup.numerics.zero_draft == "error"
+def _readings(found: PositionLaws, setup: Setup, place: str) -> tuple[RoleLaws, Comparison | None]:
+    """The laws by role; where a token is drafted whose tested mass is 0 and nothing says what
+    target/0 is, with target/0 read as infinite, and the comparison with it read as 0."""
+    laws = setup.role_laws()
+    asks = setup.rule.divides and setup.numerics.zero_draft == "error"
+    if not asks or not drafts_outside_test(laws):
+        return laws, None
+    if found.drafted_or_tested_by_row:
+        _refuse_drafted_outside(laws, place)
+    rejecting = setup.role_laws(zero_draft="reject")
+    other = compare(setup.outcomes(rejecting), rejecting[Role.REFERENCE], setup.lossless_by_roles)
+    return setup.role_laws(zero_draft="accept"), other
 
 
 def check_bonus(found: PositionLaws, settings: CheckSettings, vocab: Vocab | None) -> BonusResult:
