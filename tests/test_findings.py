@@ -71,7 +71,7 @@ def test_names_of_pages_may_be_written_in_other_ways() -> None:
     assert run("explain", "OUTPUT_MISMATCH").stdout == run("explain", "output-mismatch").stdout
 
 
-@pytest.mark.parametrize("name", ["bogus", "speed", "vllm", "zzz"])
+@pytest.mark.parametrize("name", ["bogus", "speed", "warp", "zzz"])
 def test_explain_makes_no_wild_guess(name: str) -> None:
     result = run("explain", name)
     assert (result.code, result.stdout) == (2, "")
