@@ -244,6 +244,32 @@ def test_keep_rules(
     agree(position, expected, target)
 
 
+@pytest.mark.parametrize("written", [*RULES[1:-1], *ONE_TARGET], ids=lambda written: written.text)
+@settings(max_examples=15, deadline=None)
+@given(pair=strategies.pairs(max_size=5), data=st.data())
+def test_kept_drafts_of_other_rules(
+    path: Path, written: Written, pair: strategies.Pair, data: st.DataObject
+) -> None:
+    target, draft = pair
+    size = len(draft)
+    shares = st.sampled_from([F(0), F(1), F(1), F(1, 2)])
+    keep = data.draw(st.lists(shares, min_size=size, max_size=size))
+    dropped, when = data.draw(
+        st.sampled_from([("target", "before"), ("target", "after"), ("redraw", "before"),
+                         ("redraw-2", "before")])
+    )  # fmt: skip
+    assume(any(q * k for q, k in zip(draft, keep, strict=True)))
+    try:
+        expected = oracle_rules.pruned(
+            correct(target, draft), written.rule, keep, dropped=dropped, when=when
+        )
+    except NoAnswerError:
+        reject()
+    words = ("--rule", written.text, "--dropped", dropped, "--keep-when", when)
+    _, position = checked(path, target, draft, *words, keep=keep)
+    agree(position, expected, target)
+
+
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(
     pair=strategies.pairs(max_size=5), edge=st.sampled_from([F(0), F(1, 4), F(1, 3), F(1, 2), F(1)])

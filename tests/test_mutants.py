@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests import strategies
-from tests.cli import exact, run, spell
+from tests.cli import exact, run, run_process, spell
 from tests.mutants import MUTANTS, Engine, Mutant, rows
 
 SEEDS = range(6)
@@ -41,6 +43,34 @@ def test_a_faulty_engine_is_found(mutant: Mutant, tmp_path: Path) -> None:
             whole[i] += set(cause) in named
         assert all(not one < other for one in named for other in named), "minimal sets only"
     assert all(2 * count > len(SEEDS) for count in whole), "smaller sets are enough by chance only"
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_line_to_paste_shows_it_again(mutant: Mutant, tmp_path: Path) -> None:
+    (step,) = report(mutant.make(*rows(random.Random(0))), tmp_path)["steps"]
+    lines = [finding["reproduce"] for finding in step["findings"] if finding["reproduce"]]
+    assert lines or "penalty" in mutant.name, "a typed line carries no history of tokens"
+    for line in lines:
+        (again,) = pasted(line)["steps"]
+        place = "bonus" if mutant.finds == "bonus-mismatch" else "positions"
+        first, second = (found[place] for found in (step, again))
+        if place == "positions":
+            first, second = first[0], second[0]
+        assert second["total_variation"] == first["total_variation"], line
+
+
+def pasted(line: str) -> Any:
+    """The report of a line as a shell runs it: one command, or a capture piped into it."""
+    typed, _, command = line.rpartition("specdist ")
+    words = [*shlex.split(command.replace("\\\n", " ")), "--format", "json"]
+    if typed:
+        text = typed.rstrip().removesuffix("|")
+        shown = subprocess.run(["sh", "-c", text], capture_output=True, check=True)
+        result = run_process(*words, stdin=shown.stdout.decode())
+    else:
+        result = run(*words)
+    assert result.code == 1, (line, result.stderr)
+    return result.json()
 
 
 def test_there_are_many_and_no_name_is_used_twice() -> None:
