@@ -40,7 +40,7 @@ def test_a_page_has_every_section(rule: Rule) -> None:
     assert CLAIMS.get(rule.kind, "Observed") in sections["What it claims"]
     assert [option.name for option in rule.options if f"{option.name}=" not in text] == []
     assert any(f"{rule.name}" in example.script for example in fenced(text))
-    assert run("explain", rule.name).stdout == text
+    assert run("explain", rule.name).stdout.startswith(text)
 
 
 @rules
