@@ -15,6 +15,7 @@ from specdist.errors import CaptureError, SpecdistError
 from specdist.model.capture import Position, Step
 from specdist.model.options import ProcessingOptions
 from specdist.readers import load_draft_map
+from tests.cli import run
 from tests.reader_files import npy, npz, read_one, read_pair, safetensors, torch_file, write
 
 TARGET = ["1/2", "3/10", "1/10", "1/10"]
@@ -285,3 +286,18 @@ def test_files_that_hold_no_map(
     assert message in error.value.message
     assert error.value.place.startswith(path)
     assert expected in error.value.expected + error.value.advice
+
+
+@pytest.mark.parametrize("size", [2, 5])
+@pytest.mark.parametrize(
+    "members", [{"keep": [1, 1, 0, 0]}, {"accept": [1, 1, 0, 0], "recovery": [1, 0, 0, 0]}]
+)
+def test_numbers_by_token_belong_to_the_processed_rows(
+    size: int, members: dict[str, Any], tmp_path: Path
+) -> None:
+    value = {"target": TARGET, "draft": TARGET, "settings": {"vocab_size": size}, **members}
+    path = write(tmp_path, "c.json", json.dumps(value))
+    result = run("check", path)
+    assert (result.code, result.stdout) == (2, "")
+    name = next(iter(members))
+    assert f"{name} has 4 numbers, the processed rows have {size} tokens" in result.stderr

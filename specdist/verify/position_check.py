@@ -20,6 +20,7 @@ from specdist.verify.plan import Plan
 from specdist.verify.position import Checked, check_position
 from specdist.verify.position_laws import PositionLaws, position_laws, role_fillings
 from specdist.verify.setup import Setup
+from specdist.verify.token_rows import check_token_rows
 
 
 class PositionCheck:
@@ -77,6 +78,7 @@ class PositionCheck:
 
     def _checked(self, found: PositionLaws) -> Checked:
         position = self.position
+        check_token_rows(position, found.laws[Role.REFERENCE].size)
         setup = Setup(
             laws=found.laws,
             one_hot=found.one_hot,
