@@ -31,7 +31,9 @@ def capture_fault(step: Step, settings: CheckSettings, error: SettingsError) -> 
             attempt()
         except SettingsError as found:
             return _at(place, found)
-    brought = step.options != NO_OPTIONS or any(p.roles for p in step.positions)
+    brought = step.options != NO_OPTIONS or any(
+        p.roles or p.given or p.keep is not None or p.draft_map is not None for p in step.positions
+    )
     others = settings.overrides != NO_OPTIONS or settings.defaults != NO_OPTIONS
     return _at(error.place or step.source, error) if brought and not others else None
 
@@ -49,10 +51,14 @@ def _trials(step: Step) -> Iterator[Trial]:
         yield f"{step.source}, roles.{role}", partial(role_recipe, role, text)
     if options.rule is not None:
         yield f"{step.source}, settings.rule", partial(read_rule, options.rule)
-    if options.numerics:
-        yield f"{step.source}, settings", partial(read_numerics, options.numerics)
+    for name, text in options.numerics.items():
+        place = f"{step.source}, settings.{name.replace('-', '_')}"
+        yield place, partial(read_numerics, {name: text})
     if "keep" in options.proposal:
         yield f"{step.source}, settings.keep", partial(read_keep, options.proposal["keep"])
+    for name, text in options.proposal.items():
+        place = f"{step.source}, settings.{name.replace('-', '_')}"
+        yield place, partial(read_proposal, None, {name: text})
     if options.proposal:
         yield f"{step.source}, settings", partial(read_proposal, None, options.proposal)
     yield f"{step.source}, settings", partial(resolve_recipes, [options])

@@ -38,6 +38,7 @@ class Plan:
             if self.proposal is None and self.keep_options:
                 raise SettingsError(
                     f"{' and '.join(sorted(self.keep_options))} without a keep rule",
+                    place=position.draft.place,
                     expected="--keep RULE, or keep probabilities in the capture",
                 )
             return self.proposal
