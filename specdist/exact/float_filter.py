@@ -14,7 +14,7 @@ fractions one by one, unless A = B = 0, when every atom is 0 there and so is the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import log
 from typing import NamedTuple
@@ -27,7 +27,8 @@ from specdist.exact.law import LogScores
 
 FloatArray = NDArray[np.float64]
 _SCORE_BLOCK = 32_768
-Term = tuple[Callable[[slice], FloatArray], Sequence[NDArray[np.bool_]], Fraction]
+Values = Callable[[slice], FloatArray]
+Term = tuple[Values, Sequence[NDArray[np.bool_]], Fraction]
 """How to get a block of an atom's values, the masks, and the coefficient."""
 
 
@@ -59,11 +60,56 @@ def exact_sign_sets(size: int, terms: Sequence[Term]) -> Signs:
         decided = np.count_nonzero(positive[block]) + np.count_nonzero(negative[block])
         if decided == len(above):
             continue
-        unsure = ~(positive[block] | negative[block]) & (above > 0)
-        for entry in np.flatnonzero(unsure).tolist():
-            value = _exact_entry(terms, start + entry)
-            positive[start + entry], negative[start + entry] = value > 0, value < 0
+        unsure = np.flatnonzero(~(positive[block] | negative[block]) & (above > 0)) + start
+        for left, entries in _alike(terms, unsure):
+            _decide(left, entries, positive, negative)
     return Signs(positive, negative)
+
+
+def _alike(
+    terms: Sequence[Term], entries: NDArray[np.intp]
+) -> Iterator[tuple[dict[Values, Fraction], NDArray[np.intp]]]:
+    """Entries where the same terms hold, with the coefficient of each array there: terms that
+    cancel do so for all of them at once."""
+    holds = [_inside(masks, entries) for _, masks, _ in terms]
+    rest = np.ones(len(entries), dtype=np.bool_)
+    while rest.any():
+        first = int(np.argmax(rest))
+        same = rest.copy()
+        factors: dict[Values, Fraction] = {}
+        for (values, _, coefficient), inside in zip(terms, holds, strict=True):
+            same &= inside == inside[first]
+            if inside[first]:
+                factors[values] = factors.get(values, Fraction(0)) + coefficient
+        yield {values: c for values, c in factors.items() if c}, entries[same]
+        rest &= ~same
+
+
+def _inside(masks: Sequence[NDArray[np.bool_]], entries: NDArray[np.intp]) -> NDArray[np.bool_]:
+    inside = np.ones(len(entries), dtype=np.bool_)
+    for mask in masks:
+        inside &= mask[entries]
+    return inside
+
+
+def _decide(
+    factors: Mapping[Values, Fraction],
+    entries: NDArray[np.intp],
+    positive: NDArray[np.bool_],
+    negative: NDArray[np.bool_],
+) -> None:
+    """The signs of ``sum_a c_a a(x)``: none without an array, that of c with a single one, and by
+    fractions else."""
+    if len(factors) == 1:
+        ((values, factor),) = factors.items()
+        first, last = int(entries[0]), int(entries[-1])
+        above = values(slice(first, last + 1))[entries - first] > 0
+        (positive if factor > 0 else negative)[entries] = above
+    elif factors:
+        plain: list[Term] = [(values, (), factor) for values, factor in factors.items()]
+        for entry in entries.tolist():
+            value = _exact_entry(plain, entry)
+            positive[entry], negative[entry] = value > 0, value < 0
 
 
 def _signs_one_by_one(
