@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from specdist.errors import SpecdistError
 from specdist.model.capture import Capture, Unreadable
 from specdist.model.row import Kind, NumberFormat
 from specdist.model.settings import ReadingSettings
-from specdist.readers import describe, load_vocab, open_captures, open_pair
+from specdist.readers import describe, load_draft_map, load_vocab, open_captures, open_pair
 from tests.reader_files import (
     TorchPickle,
     evil_pickle,
@@ -48,6 +49,21 @@ DOCUMENT = json.dumps(
 )  # fmt: skip
 
 
+MODELS = json.dumps(
+    {
+        "vocab": ["A", "B", "C"], "draft_vocab": ["x", "C"], "draft_map": {"offsets": [0, 1]},
+        "settings": {"uniform": "2^24", "unnormalised": True, "dropped": "redraw-2"},
+        "steps": [
+            {"positions": [
+                {"target": ["1/2", 0.3, "1/5"], "draft": {"x": 1}, "keep": [1, "1/2", 0]},
+                {"target": [1, 0, 0], "draft": [0.5, 0.5], "draft_map": [0, -1]}]},
+            {"target": [0, 0, 1], "draft": [1, 0], "accept": {"C": 1}, "recovery": {"one_hot": 2},
+             "draft_map": {"ids": [2, 0]}},
+        ],
+    }
+)  # fmt: skip
+
+
 def torch_sample() -> bytes:
     pickle = TorchPickle().add(b"}(")
     for name in ("target", "draft"):
@@ -65,6 +81,10 @@ TENSORS = {
 }  # fmt: skip
 SAMPLES: dict[str, bytes] = {
     "json": DOCUMENT.encode(),
+    "json models": MODELS.encode(),
+    "map": b"[0, 2, 5]",
+    "map lines": b"0\n2\n-1\n5\n",
+    "map npy": npy(np.array([[0, 2, 5]])),
     "jsonl": b'{"schema": "specdist.capture/1"}\n' + b'{"target": [1, 0], "draft": [0, 1]}\n' * 3,
     "gz": gzip.compress(DOCUMENT.encode(), mtime=0),
     "npy": npy(ROWS),
@@ -97,7 +117,9 @@ def survives(path: str) -> None:
                 has_words(error)
             else:
                 exhaust(capture)
-    for other in (lambda: describe(path, readings[0]), lambda: load_vocab(path)):
+    others = [lambda: describe(path, readings[0]), lambda: load_vocab(path)]
+    others += [partial(load_draft_map, path, form) for form in (None, "ids", "offsets")]
+    for other in (*others, lambda: load_draft_map(f"{path}::target")):
         try:
             other()
         except SpecdistError as error:
@@ -121,6 +143,9 @@ def test_the_samples_are_valid(name: str, tmp_path: Path) -> None:
     path = write(tmp_path, "x", SAMPLES[name])
     if name.startswith("npy"):
         assert len(list(open_pair(path, path, ReadingSettings()).steps())) == 4
+        return
+    if name.startswith("map"):
+        assert len(load_draft_map(path)) in (3, 4)
         return
     if name.startswith("npz"):  # three draft tokens, four target rows would be needed
         path = write(tmp_path, "x", npz({**BOTH, "draft": ROWS[:3]}, name != "npz"))
