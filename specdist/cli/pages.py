@@ -5,10 +5,12 @@ from __future__ import annotations
 from specdist.cli.exit_codes import MEANING
 from specdist.cli.option_values import near
 from specdist.cli.topics import TOPICS, topic
+from specdist.engines import found_preset, presets
 from specdist.errors import SettingsError
 from specdist.findings import catalogue
 from specdist.model.role import Role
 from specdist.processing.registry import PROCESSORS
+from specdist.reports.preset_text import engine_page
 from specdist.rules.registry import RULES
 
 ROLES: dict[Role, str] = {
@@ -38,6 +40,7 @@ def contents() -> dict[str, list[tuple[str, str]]]:
         "rules": [(rule.name, rule.title) for rule in RULES],
         "processors": [(p.name, p.summary) for p in PROCESSORS],
         "roles": [(role.value, text) for role, text in ROLES.items()],
+        "engines": [(preset.name, preset.title) for preset in presets()],
         "more": [
             *TOPICS.items(),
             ("exit-codes", "what each exit code means"),
@@ -53,7 +56,7 @@ def page(name: str) -> str:
     """The page of that name, underscores read as hyphens, or the pages where two things share it;
     SettingsError with the nearest names when there is none."""
     plain = name.strip().lower().replace("_", "-")
-    pages = (_rule, _processor, catalogue.page, _role, topic, _exit_codes)
+    pages = (_rule, _processor, catalogue.page, _role, topic, _exit_codes, _engine)
     found = [text.strip("\n") for text in (find(plain) for find in pages) if text]
     if not found:
         known = [entry for entries in contents().values() for entry, _ in entries]
@@ -73,6 +76,11 @@ def _processor(name: str) -> str | None:
 
 def _rule(name: str) -> str | None:
     return next((r.page for r in RULES if name in map(str.lower, (r.name, *r.aliases))), None)
+
+
+def _engine(name: str) -> str | None:
+    preset = found_preset(name)
+    return None if preset is None else "\n".join(engine_page(preset))
 
 
 def _role(name: str) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 TOPICS: dict[str, str] = {
     "roles": "all roles on one page, and how to fill them",
     "recipe": "how processing steps are written",
+    "engines": "what an engine does with your values, as a preset",
     "rules": "how an acceptance rule is written; the four kinds of rules",
     "proposal": "draft tokens that are dropped before their test, and the correction",
     "numerics": "random numbers, comparisons, epsilons, floors, empty residuals",
@@ -22,6 +23,7 @@ TOPICS: dict[str, str] = {
 
 _OTHER_NAMES = {
     "roles": ("role",),
+    "engines": ("engine", "preset", "presets", "off"),
     "recipe": ("recipes", "step", "steps", "draft-recipe"),
     "rules": ("rule", "kind", "kinds"),
     "proposal": ("proposals", "keep", "dropped", "keep-when", "keep-row", "own-probability",
