@@ -150,7 +150,7 @@ def _no_temperature(original: Any) -> Any:
 def _last_argmax(original: Any) -> Any:
     """The highest of the tied ids."""
 
-    def argmax(self: Any) -> Any:
+    def argmax(self: Any, ties: str = "lowest-id") -> Any:
         best = max(self.law().values)
         return self.keep({max(x for x, value in enumerate(self.law().values) if value == best)})
 
