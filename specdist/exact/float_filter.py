@@ -98,18 +98,17 @@ def _decide(
     positive: NDArray[np.bool_],
     negative: NDArray[np.bool_],
 ) -> None:
-    """The signs of ``sum_a c_a a(x)``: none without an array, that of c with a single one, and by
-    fractions else."""
-    if len(factors) == 1:
-        ((values, factor),) = factors.items()
-        first, last = int(entries[0]), int(entries[-1])
-        above = values(slice(first, last + 1))[entries - first] > 0
-        (positive if factor > 0 else negative)[entries] = above
-    elif factors:
-        plain: list[Term] = [(values, (), factor) for values, factor in factors.items()]
-        for entry in entries.tolist():
-            value = _exact_entry(plain, entry)
-            positive[entry], negative[entry] = value > 0, value < 0
+    """The signs of ``sum_a c_a a(x)``: that of c where a single array is not 0, by fractions where
+    several are."""
+    first, last = int(entries[0]), int(entries[-1])
+    present = [values(slice(first, last + 1))[entries - first] > 0 for values in factors]
+    count = np.sum(present, axis=0) if present else np.zeros(len(entries), dtype=np.intp)
+    for factor, above in zip(factors.values(), present, strict=True):
+        (positive if factor > 0 else negative)[entries[above & (count == 1)]] = True
+    plain: list[Term] = [(values, (), factor) for values, factor in factors.items()]
+    for entry in entries[count > 1].tolist():
+        value = _exact_entry(plain, entry)
+        positive[entry], negative[entry] = value > 0, value < 0
 
 
 def _signs_one_by_one(
