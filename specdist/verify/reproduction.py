@@ -11,12 +11,13 @@ from specdist.model.capture import Position
 from specdist.model.numerics import Numerics
 from specdist.model.recipe import Recipe
 from specdist.model.report import RoleUse
-from specdist.model.role import DRAFT_ROLES, Role
+from specdist.model.role import DRAFT_ROLES, TARGET_ROLES, Role
 from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Row
 from specdist.model.settings import CheckSettings
 from specdist.processing.recipe_layers import DEFAULT_RULE
 from specdist.verify.plan import Plan
 
+_RAW = str(Recipe())
 LONGEST_ROW = 16
 LONGEST_NUMBER = 24
 LONGEST_OF_FEW = 48
@@ -85,7 +86,7 @@ def bonus_line(
         return None
     numbers = _numbers(row)
     members: dict[str, object] = {"target": numbers, "draft": numbers, "bonus": numbers}
-    options = [_option("recipe", asked)] if asked != str(Recipe()) else []
+    options = [_option("recipe", asked)] if asked != _RAW else []
     if own is not None:
         members["roles"] = {Role.BONUS_FROM.value: _numbers(own)}
     else:
@@ -134,10 +135,12 @@ def _needs_more(recipes: Iterable[str]) -> bool:
 def _recipe_options(used: Mapping[str, str]) -> Iterator[str]:
     """The recipes of the two sides, and the roles that have another one."""
     target = used[Role.REFERENCE.value]
-    draft = _most_common([used[role.value] for role in DRAFT_ROLES])
-    if target != str(Recipe()):
+    if target == "row":
+        target = _of_side([used[role.value] for role in TARGET_ROLES if role.value in used])
+    draft = _of_side([used[role.value] for role in DRAFT_ROLES], otherwise=target)
+    if target != _RAW:
         yield _option("recipe", target)
-    if draft not in (target, "one-hot", "row"):
+    if draft != target:
         yield _option("draft-recipe", draft)
     for role, recipe in used.items():
         side = draft if Role(role) in DRAFT_ROLES else target
@@ -145,9 +148,10 @@ def _recipe_options(used: Mapping[str, str]) -> Iterator[str]:
             yield _option("role", f"{role}={recipe}")
 
 
-def _most_common(recipes: list[str]) -> str:
+def _of_side(recipes: list[str], otherwise: str = _RAW) -> str:
+    """The recipe that most roles of a side have, the first of them where that is open."""
     plain = [recipe for recipe in recipes if recipe not in ("one-hot", "row")]
-    return max(plain, key=plain.count) if plain else "one-hot"
+    return max(plain, key=plain.count) if plain else otherwise
 
 
 def _rule_options(plan: Plan, typed: bool) -> Iterator[str]:

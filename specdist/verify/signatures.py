@@ -11,6 +11,7 @@ from specdist.model.capture import Vocab
 from specdist.model.report import RoleUse
 from specdist.model.role import Role
 from specdist.rules.recovery import residual
+from specdist.rules.residuals import floored
 from specdist.verify.position import Checked
 from specdist.verify.variants import Repair
 from specdist.verify.wording import named_share, written
@@ -195,7 +196,7 @@ def _floor(checked: Checked) -> Iterator[str]:
     if checked.setup.one_hot or checked.setup.rule.name != "token":
         return
     positive = (laws[Role.RESIDUAL_TARGET] - laws[Role.RESIDUAL_DRAFT]).positive_part()
-    whole = residual(laws).total()
+    whole = floored(positive, laws.numerics.residual_floor).total()
     leaked = whole - positive.total()
     if leaked > 0:
         yield (
