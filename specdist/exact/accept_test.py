@@ -61,12 +61,25 @@ class AcceptTest:
         """Whether the chance is ``min(1, target / tested)`` wherever that is defined."""
         return self.grid is None and not self.epsilon
 
+    @property
+    def zero_chance(self) -> Fraction:
+        """The chance of target/0 with a target above 0: an infinite ratio, or 0."""
+        if self.zero_draft == "reject":
+            return _ZERO
+        if self.grid is None or not self.capped:
+            return _ONE
+        return self.grid.share(_ONE, self.inclusive)
+
+    @property
+    def accepts_nothing(self) -> bool:
+        """Whether 0/0, which is no number, passes the test."""
+        return self.zero_draft == "accept-all"
+
     def chance(self, target: Fraction, tested: Fraction) -> Fraction:
         """Probability that a drafted token is accepted."""
         divisor = tested + self.epsilon
         if not divisor:
-            accepts = target > 0 or self.zero_draft == "accept-all"
-            return Fraction(int(accepts and self.zero_draft != "reject"))
+            return self.zero_chance if target > 0 else Fraction(int(self.accepts_nothing))
         ratio = target / divisor
         if self.grid is None:
             return min(ratio, _ONE)

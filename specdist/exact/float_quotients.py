@@ -107,10 +107,8 @@ def _accepted_by_chance(
         capped = np.minimum(ratio, 1.0) if test.capped else ratio
         slack = _CLOSE + float(relative)
         chance, unsure = _on_grid(test.grid, capped, test.inclusive, slack)
-    if test.zero_draft == "reject":
-        chance[zero] = 0.0
-    else:
-        chance[zero] = 1.0 if test.zero_draft == "accept-all" else possible[zero]
+    infinite, nothing = float(test.zero_chance), float(test.accepts_nothing)
+    chance[zero] = np.where(possible[zero], infinite, nothing)
     product = drafted.of({(Atom.of(mass * chance), frozenset()): Fraction(1)}, _ZERO)
     error = drafted.error + relative + 32 * _UNIT + _TINY
     if test.grid is not None and unsure.any():
