@@ -183,3 +183,14 @@ def test_keep_probabilities_by_token_and_a_keep_rule_exclude_each_other() -> Non
     assert "keep is given twice" in done.stderr
     done = run("what-if", *ROWS, "--dropped", "redraw")
     assert "dropped without a keep rule" in done.stderr
+
+
+def test_a_given_rule_whose_right_residual_is_empty() -> None:
+    roles = {
+        "accept_draft": "top-p:1/2",
+        "accept_target": "top-p:1/2",
+        "reference": "temperature:2",
+    }
+    rows = {"target": [1, 0], "draft": ["1/2", "1/2"], "accept": ["1/2", 1], "recovery": [0, 1]}
+    done = run("check", capture(**rows, roles=roles))
+    assert (done.code, done.stderr) == (1, "")

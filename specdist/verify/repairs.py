@@ -119,7 +119,8 @@ def _model_repaired(setup: Setup, names: Collection[str]) -> Setup:
     if "keep" in names:
         setup = replace(setup, proposal=None, keep=None)
     if "recovery" in names and setup.given:
-        setup = replace(setup, given={**setup.given, "recovery": _residual(setup)})
+        nothing = (Fraction(0),) * setup.laws[Role.REFERENCE].size
+        setup = replace(setup, given={**setup.given, "recovery": _residual(setup) or nothing})
     elif "rule" in names or "recovery" in names:
         rule, use = read_rule("token")
         setup = replace(setup, rule=rule, use=use, given={})
