@@ -231,12 +231,3 @@ def test_a_lazy_grammar_is_neither_mask() -> None:
     first = law("allowed:2+4+5,top-k:3:ties=any", logits_row(LOGITS))
     assert digits(list(lazy.values)) == ["0", "0", ".6264", "0", ".2732", ".1005"]
     assert digits(list(first.values)) == ["0", "0", ".5712", "0", ".3135", ".1153"]
-
-
-def test_the_grid_of_an_engine_is_applied_only_when_asked_for() -> None:
-    rows = ("--target", "1/2,3/10,1/5", "--draft", "1/5,1/2,3/10", "--engine", "flashinfer-chain")
-    assert what_if(*rows, code=0)["verdict"] == "equal"
-    asked = what_if(*rows, "--uniform", preset_named("flashinfer-chain").uniform)
-    variation = exact(only_position(asked)["total_variation"])
-    assert variation is not None
-    assert 0 < variation <= Fraction(1, 2**24)
