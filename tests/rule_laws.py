@@ -90,6 +90,14 @@ class Place:
         )
 
 
+def settled(found: Place) -> bool:
+    """Whether nobody can differ on a tested probability of 0 under a grid of uniforms."""
+    roles = found.roles()
+    if roles.Q is None or found.numerics.get("uniform", "real") == "real":
+        return True
+    return all(q or not d for d, q in zip(roles.D, roles.Q, strict=True))
+
+
 def place(target: Row, draft: Row | None = None, **numerics: str) -> Place:
     """A correct engine: target throughout, tested as drafted."""
     rows = dict.fromkeys("PS", target) | dict.fromkeys("DQU", draft)

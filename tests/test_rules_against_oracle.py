@@ -6,11 +6,11 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from tests import oracle_rules
 from tests.oracle_rules import Channel, NoAnswerError, Roles
-from tests.rule_laws import Place, agrees, float_places, places
+from tests.rule_laws import SETTLED, Place, agrees, float_places, places, settled
 
 F = Fraction
 Enumeration = Callable[[Roles], Channel]
@@ -33,12 +33,21 @@ ROWS: dict[str, Enumeration] = {
     "mixture:1/2": lambda roles: oracle_rules.mixture(roles, F(1, 2)),
     "mixture:1": lambda roles: oracle_rules.mixture(roles, F(1)),
     "mixture:0": lambda roles: oracle_rules.mixture(roles, F(0)),
+    "divergence-gate:1/4": lambda roles: oracle_rules.divergence_gate(roles, F(1, 4)),
 }
 #: Rules without a uniform.
 SETS: dict[str, Enumeration] = {
     "cascade:1/2:recovery=target": lambda roles: oracle_rules.cascade(roles, F(1, 2), "target"),
     "cascade:1:recovery=argmax": lambda roles: oracle_rules.cascade(roles, F(1), "argmax"),
     "cascade:1/3:recovery=set": lambda roles: oracle_rules.cascade(roles, F(1, 3), "set"),
+    "typical:1/4:delta=2/3:recovery=target": lambda roles: oracle_rules.typical(
+        roles, F(1, 4), F(2, 3), "target"
+    ),
+    "typical:1:delta=1:recovery=set": lambda r: oracle_rules.typical(r, F(1), F(1), "set"),
+    "relaxed:2:delta=1/5": lambda roles: oracle_rules.relaxed(roles, 2, F(1, 5)),
+    "relaxed:9:delta=0:recovery=set": lambda r: oracle_rules.relaxed(r, 9, F(0), "set"),
+    "top-beta:2:factor=1/2": lambda roles: oracle_rules.top_beta(roles, 2, F(1, 2)),
+    "top-beta:3:factor=1:recovery=target": lambda r: oracle_rules.top_beta(r, 3, F(1), "target"),
     "judge:0+2:recovery=residual": lambda r: oracle_rules.judge(r, [0, 2], "residual"),
     "judge:1:recovery=target": lambda roles: oracle_rules.judge(roles, [1], "target"),
     "judge:1+2:recovery=set": lambda roles: oracle_rules.judge(roles, [1, 2], "set"),
@@ -49,6 +58,7 @@ SETS: dict[str, Enumeration] = {
 
 
 def compare(text: str, enumerated: Enumeration, place: Place, exactly: bool) -> None:
+    assume(settled(place))
     roles = place.roles()
     try:
         expected = oracle_rules.law(roles.D, enumerated(roles))
@@ -83,6 +93,14 @@ def test_rules_without_a_uniform(text: str, place: Place) -> None:
 @given(place=float_places())
 def test_float_rows_keep_their_bounds(text: str, place: Place) -> None:
     compare(text, RATIOS[text], place, exactly=False)
+
+
+@pytest.mark.parametrize("text", SETS)
+@settings(max_examples=80, deadline=None)
+@given(place=float_places())
+def test_float_rows_of_rules_without_a_uniform(text: str, place: Place) -> None:
+    settled = Place(place.laws, SETTLED)
+    compare(text, SETS[text], settled, exactly=False)
 
 
 @pytest.mark.parametrize("text", ROWS)

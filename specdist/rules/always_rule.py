@@ -14,6 +14,11 @@ from specdist.rules.rule import Rule
 
 
 def always_outcomes(laws: RoleLaws, use: RecipeStep) -> Outcomes:
+    """Accepted mass of every token where everything is accepted (module docstring)."""
+    return accept_everything(laws)
+
+
+def accept_everything(laws: RoleLaws) -> Outcomes:
     """Accepted mass ``D(x)``; only draft tokens dropped as rejected are recovered, from the
     residual."""
     return recover(laws, laws.reaching(laws[Role.DRAFTED_FROM]), "residual")

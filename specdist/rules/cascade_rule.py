@@ -24,7 +24,8 @@ from specdist.rules.set_rule import at_least, largest_value, set_outcomes
 def cascade_outcomes(laws: RoleLaws, use: RecipeStep) -> Outcomes:
     """Accepted and recovered mass of every token under a cascade (module docstring)."""
     target = laws[Role.ACCEPT_TARGET]
-    return set_outcomes(laws, use, at_least(target, use.number() * largest_value(target)))
+    largest = largest_value(target)
+    return set_outcomes(laws, use, at_least(target, use.number() * largest, largest))
 
 
 CASCADE = Rule(

@@ -33,8 +33,8 @@ def _row(laws: RoleLaws, name: str) -> ExactVector:
     if laws.captured is None or name not in laws.captured:
         raise SettingsError(
             f'rule given finds no row "{name}" at this position',
-            expected=f"a capture with {_EXPECTED}",
-            advice="rows typed on the command line have none; write a JSON capture",
+            expected=_EXPECTED,
+            advice="on the command line: --accept ROW and --recovery ROW",
         )
     return laws.captured[name]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from specdist.errors import SettingsError
+from specdist.exact.entropy import entropy_at_most
 from specdist.exact.vector import ExactVector
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import Option, nearest_names, read_step
@@ -95,7 +96,23 @@ def _own_probability(use: RecipeStep, confidences: ExactVector) -> Share:
 def _top_probability(use: RecipeStep, confidences: ExactVector) -> Share:
     top = confidences.value(confidences.largest(1)[0])
     kept = top > use.number() or (top == use.number() and use.word("strict") == "no")
-    return lambda vector: vector.scaled(_ONE if kept else _ZERO)
+    error = confidences.error
+    return _all_or_nothing(kept, sure=not error or abs(top - use.number()) > error)
+
+
+def _draft_entropy(use: RecipeStep, confidences: ExactVector) -> Share:
+    kept = entropy_at_most(confidences, use.number())
+    return _all_or_nothing(bool(kept), sure=kept is not None)
+
+
+def _all_or_nothing(kept: bool, sure: bool) -> Share:
+    """Everything is kept, or nothing; where rounding leaves open which, all is uncertain."""
+
+    def share(vector: ExactVector) -> ExactVector:
+        found = vector.scaled(_ONE if kept else _ZERO)
+        return found if sure else found.widened(vector.error + vector.total())
+
+    return share
 
 
 def _by_token(use: RecipeStep, confidences: ExactVector) -> Share:
@@ -144,6 +161,14 @@ KEEP_RULES: tuple[KeepRule, ...] = (
         _SHARE,
         _top_probability,
         (_STRICT,),
+    ),
+    KeepRule(
+        "draft-entropy",
+        "H",
+        "row",
+        "keep where the entropy of the draft row is <= H (nats)",
+        number_within(Interval(low=_ZERO)),
+        _draft_entropy,
     ),
     KeepRule(
         "tokens",

@@ -6,17 +6,26 @@ from specdist.errors import SettingsError
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import nearest_names, read_step
 from specdist.rules.always_rule import ALWAYS
+from specdist.rules.cactus_rule import CACTUS
 from specdist.rules.cascade_rule import CASCADE
 from specdist.rules.classical_rule import CLASSICAL
+from specdist.rules.divergence_gate_rule import DIVERGENCE_GATE
 from specdist.rules.exact_match import EXACT_MATCH
 from specdist.rules.given_rule import GIVEN
 from specdist.rules.judge_rule import JUDGE
 from specdist.rules.lenience_rule import LENIENCE
 from specdist.rules.mixture_rule import MIXTURE
 from specdist.rules.one_hot_rule import ONE_HOT
+from specdist.rules.optimal_loss_rule import OPTIMAL_LOSS
+from specdist.rules.relaxed_rule import RELAXED
+from specdist.rules.reused_noise_rule import REUSED_NOISE
 from specdist.rules.rule import Rule
+from specdist.rules.shared_noise_rule import SHARED_NOISE
 from specdist.rules.synthetic_rule import SYNTHETIC
+from specdist.rules.thresholds_rule import THRESHOLDS
 from specdist.rules.token_rule import TOKEN
+from specdist.rules.top_beta_rule import TOP_BETA
+from specdist.rules.typical_rule import TYPICAL
 
 RULES: tuple[Rule, ...] = (
     TOKEN,
@@ -24,11 +33,20 @@ RULES: tuple[Rule, ...] = (
     ONE_HOT,
     CLASSICAL,
     LENIENCE,
+    TYPICAL,
     CASCADE,
+    RELAXED,
+    TOP_BETA,
+    THRESHOLDS,
     MIXTURE,
+    CACTUS,
+    DIVERGENCE_GATE,
     JUDGE,
     SYNTHETIC,
     ALWAYS,
+    OPTIMAL_LOSS,
+    SHARED_NOISE,
+    REUSED_NOISE,
     GIVEN,
 )
 

@@ -21,6 +21,10 @@ def _never(use: RecipeStep) -> bool:
     return False
 
 
+def _ever(use: RecipeStep) -> bool:
+    return True
+
+
 def target_as_reference(laws: RoleLaws) -> bool:
     """Test and residual use the reference."""
     return laws.same(Role.REFERENCE, Role.ACCEPT_TARGET) and laws.same(
@@ -71,7 +75,7 @@ class Rule:
     mistaken: Callable[[RecipeStep], bool] = _never
     sufficient: Callable[[RoleLaws], bool] = tested_as_drafted
     whole_vocabulary: Callable[[RecipeStep], bool] = _never
-    takes_keep: bool = True
+    takes_keep: Callable[[RecipeStep], bool] = _ever
     divides: bool = True
 
     def lossless(self, use: RecipeStep) -> bool:

@@ -35,16 +35,19 @@ def largest_value(target: ExactVector) -> Fraction:
     return target.value(target.largest(1)[0])
 
 
-def at_least(target: ExactVector, edge: Fraction) -> Share:
-    """The tokens with ``target(x) >= edge``, for an edge up to the largest entry."""
+def at_least(target: ExactVector, edge: Fraction, largest: Fraction | None = None) -> Share:
+    """The tokens with ``target(x) >= edge``.
+
+    ``largest`` is ``max target``, where the edge is measured from there: entries equal to it are
+    then certain to reach the edge.
+    """
     if edge <= 0:
         return lambda vector: vector
     condition = target - target.constant(edge)
     sure = None
-    if target.error:
-        below_top = target - target.constant(largest_value(target))
-        ones = target.constant(_ONE)
-        sure = ones.where(below_top.widened(_ZERO), also_zero=True)
+    if target.error and largest is not None:
+        below_top = (target - target.constant(largest)).widened(_ZERO)
+        sure = target.constant(_ONE).where(below_top, also_zero=True)
     return lambda vector: vector.where(condition, also_zero=True, sure=sure)
 
 
@@ -66,3 +69,9 @@ def top(target: ExactVector, count: int) -> Share:
         return vector.among(kept).widened(vector.error + near.total())
 
     return share
+
+
+def among_the_top(target: ExactVector, count: int, edge: Fraction, largest: Fraction) -> Share:
+    """The ``count`` tokens of largest probability that have at least ``edge`` (`at_least`)."""
+    ranked, likely = top(target, count), at_least(target, edge, largest)
+    return lambda vector: likely(ranked(vector))
