@@ -57,9 +57,16 @@ def test_a_lossy_rule_that_happens_to_be_equal_says_so() -> None:
     assert "equal for these rows only" not in text_of(*SAME, "--rule", "lenience:1")
 
 
+def test_a_known_mistake_that_happens_to_be_equal_says_so() -> None:
+    said = "the rule is a known mistake: equal for these rows only, not for any rows"
+    assert said in text_of(*SAME, "--rule", "reused-noise")
+
+
 def test_the_parameters_of_a_rule_stand_with_its_title() -> None:
     text = text_of(*ROWS, "--rule", "judge:2:recovery=set", "--max-tv", "1")
     assert "(2, recovery set)" in text
+    text = text_of(*ROWS, "--rule", "relaxed:2:delta=1/10", "--max-tv", "1")
+    assert "relaxed acceptance (top-N within a margin; 2, delta 1/10)" in text
 
 
 def test_the_worst_of_several_positions_is_named(tmp_path: Path) -> None:
@@ -153,6 +160,9 @@ def test_causes_and_cuts_are_in_the_report() -> None:
         ((*ROWS, "--rule", "exact-match"), True),
         ((*ROWS, "--rule", "lenience:1"), True),
         ((*ROWS, "--zero-draft", "accept"), True),
+        ((*ROWS, "--rule", "thresholds"), True),
+        ((*ROWS, "--rule", "shared-noise:gumbel"), True),
+        ((*SAME, "--rule", "reused-noise"), False),
         ((*ROWS, "--rule", "lenience:1/2"), False),
         ((*ROWS, "--uniform", "10"), False),
         ((*ROWS, "--unnormalised"), False),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specdist.model.report import PositionResult, Report, StepResult
+from specdist.model.verdict import Verdict
 from specdist.reports import layout
-from specdist.reports.view import View, inner_place, is_zero
+from specdist.reports.view import View, inner_place, is_zero, rule_of
 
 _INDENT = "    "
 _DROPPED = ("keep", "dropped", "proposal", "keep-when")
@@ -14,7 +15,12 @@ _DROPPED = ("keep", "dropped", "proposal", "keep-when")
 
 def lines(report: Report, view: View) -> list[str]:
     """A paragraph for each thing that holds for these steps; empty for the token rule alone."""
-    said = [_numeric_model(report), _lossy(report, view), *_proposal(report, view)]
+    said = [
+        _numeric_model(report),
+        _lossy(report, view),
+        _mistaken(report),
+        *_proposal(report, view),
+    ]
     return [line for text in said if text for line in layout.wrap(text, _INDENT, _INDENT + "    ")]
 
 
@@ -63,6 +69,14 @@ def _lossy(report: Report, view: View) -> str:
         f"{rate(lossy.least_total_variation)}, excess {rate(lossy.excess)}"
         + _where(report, step, position)
     )
+
+
+def _mistaken(report: Report) -> str:
+    """A rule that is a known mistake, where it went well."""
+    rules = [rule_of(step.rule) for step in report.steps if step.verdict is Verdict.EQUAL]
+    if not any(rule is not None and rule.kind == "faulty" for rule in rules):
+        return ""
+    return "the rule is a known mistake: equal for these rows only, not for any rows"
 
 
 def _proposal(report: Report, view: View) -> Iterator[str]:

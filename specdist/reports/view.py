@@ -12,6 +12,7 @@ from specdist.reports import layout
 from specdist.reports.figure_text import Numerals
 from specdist.reports.style import PLAIN, Paint
 from specdist.rules.registry import RULES
+from specdist.rules.rule import Rule
 
 Table = tuple[list[str], bool]
 
@@ -54,9 +55,17 @@ def rule_title(text: str) -> str:
     """``lenience:1/2:recovery=target`` as ``TITLE (1/2, recovery target)``, and ``token`` as
     ``token verification``."""
     bare, _, parameters = text.partition(":")
-    title = next((rule.title for rule in RULES if rule.name == bare), bare)
+    found = rule_of(text)
+    title = bare if found is None else found.title
+    if not parameters:
+        return title
     shown = ", ".join(part.replace("=", " ", 1) for part in parameters.split(":"))
-    return f"{title} ({shown})" if parameters else title
+    return f"{title[:-1]}; {shown})" if title.endswith(")") else f"{title} ({shown})"
+
+
+def rule_of(text: str) -> Rule | None:
+    """The rule that a step's text names."""
+    return next((rule for rule in RULES if rule.name == text.partition(":")[0]), None)
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:
