@@ -1,4 +1,4 @@
-"""Rules that no common shape covers, against the oracle: envelopes, coins, raised targets, noise."""
+"""Rules that no common shape covers, against the oracle: envelopes, coins, raised laws, noise."""
 
 from __future__ import annotations
 
