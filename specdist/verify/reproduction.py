@@ -42,8 +42,6 @@ def reproduction(
     rows = {role: entry for role, entry in position.roles.items() if isinstance(entry, Row)}
     if _needs_more(used.values()) or not _typeable(position, rows):
         return None
-    if used.get(Role.BONUS_FROM.value, used["reference"]) != used["reference"]:
-        return None
     options = [
         *_recipe_options(used),
         *_rule_options(plan, typed=not rows and bool(_given(position, plan))),
@@ -133,8 +131,9 @@ def _needs_more(recipes: Iterable[str]) -> bool:
 
 
 def _recipe_options(used: Mapping[str, str]) -> Iterator[str]:
-    """The recipes of the two sides, and the roles that have another one."""
-    target = used[Role.REFERENCE.value]
+    """The recipes of the two sides, and the roles that have another one. What replaces a dropped
+    token is no role of a line without a bonus row, so its recipe is that of the side."""
+    target = used.get(Role.BONUS_FROM.value, used[Role.REFERENCE.value])
     if target == "row":
         target = _of_side([used[role.value] for role in TARGET_ROLES if role.value in used])
     draft = _of_side([used[role.value] for role in DRAFT_ROLES], otherwise=target)
