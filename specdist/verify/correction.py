@@ -68,7 +68,7 @@ def keep_notes(
             f"{written(figures.witness_keep.exact)}, a draft token on average with {mean}"
         )
         yield f"kept with probability: {_profile(setup, laws, vocab)}"
-    elif not proposal.after_test:
+    elif proposal.dropped == "residual":
         yield (
             f"a draft token is kept with probability {mean}, whatever it is, and a dropped one "
             "is replaced from a residual that does not know of it"
