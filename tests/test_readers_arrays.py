@@ -136,7 +136,7 @@ def test_vocab_size_guards_the_axis(tmp_path: Path) -> None:
     assert "vocab,time" in error.value.advice
     with pytest.raises(CaptureError, match="--vocab-size says 9") as error:
         read(tmp_path, npy(LOGITS), vocab_size=9)
-    assert "not cut" in error.value.advice
+    assert "vocab-size:9 of a recipe cuts them" in error.value.advice
     assert np.array_equal(read(tmp_path, npy(LOGITS), vocab_size=7, axes="vt"), LOGITS.T)
 
 
