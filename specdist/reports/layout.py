@@ -72,7 +72,8 @@ def _shell_words(text: str) -> list[str]:
     parts: list[str] = []
     for word in text.split(" "):
         previous = parts[-1] if parts else ""
-        if previous.startswith("-") and " " not in previous and not word.startswith("-"):
+        lone = previous.startswith("-") and " " not in previous and "=" not in previous
+        if lone and not word.startswith("-"):
             parts[-1] = f"{previous} {word}"
         else:
             parts.append(word)
