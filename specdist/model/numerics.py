@@ -49,6 +49,14 @@ class EmptyResidual:
     how: str = "ask"
     token: int = -1
 
+    def check(self, size: int) -> None:
+        """Raises SettingsError for a token outside a vocabulary of ``size`` tokens."""
+        if self.how == "token" and self.token >= size:
+            raise SettingsError(
+                f"empty-residual=token:{self.token} is outside the vocabulary",
+                expected=f"a token id from 0 to {size - 1}",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Numerics:

@@ -9,6 +9,8 @@ from specdist.errors import SettingsError
 from specdist.model.recipe import RecipeStep
 from specdist.model.value_texts import count_from, one_of, shortened
 
+MOST_REDRAWS = 100
+"""More than any engine draws; the powers of what is dropped stay short."""
 NAMES = ("keep", "dropped", "proposal", "keep-when")
 """The options of an effective proposal, as they are written everywhere."""
 
@@ -50,7 +52,13 @@ def _dropped(text: str) -> tuple[str, int | None]:
         return written, None
     if written.startswith("redraw-"):
         count = count_from(1)("dropped", written.removeprefix("redraw-"))
-        return "redraw", int(count) if isinstance(count, int) else None
+        if isinstance(count, int) and count <= MOST_REDRAWS:
+            return "redraw", count
+        raise SettingsError(
+            f"dropped={shortened(text)} is out of range",
+            expected=f"at most {MOST_REDRAWS} redraws",
+            advice="--dropped redraw draws until a token is kept",
+        )
     raise SettingsError(
         f"dropped={shortened(text)} is not a choice",
         expected="target, residual, redraw or redraw-N with N at least 1",

@@ -89,7 +89,9 @@ def _given(form: Form, assignments: Sequence[str]) -> dict[str, Argument]:
         if not equals or key not in readers:
             raise unknown_option(form, assignment)
         if key in given:
-            raise SettingsError(f"{form.name}: option {key!r} is given twice")
+            raise SettingsError(
+                f"{form.name}: option {key!r} is given twice", expected="each option once"
+            )
         given[key] = readers[key](f"{form.name}:{key}", chosen)
     return given
 
@@ -109,9 +111,12 @@ def unknown_option(form: Form, assignment: str) -> SettingsError:
     key = assignment.partition("=")[0].strip()
     meant = [] if "=" in assignment else _options_taking(form, key)
     names = [option.name for option in form.options]
-    advice = (
-        f"did you mean {meant[0] + '=' + key!r}?" if len(meant) == 1 else nearest_names(key, names)
-    )
+    if "=" not in assignment and key in names:
+        advice = f"the option needs a value: {_choices(form, key)}"
+    elif len(meant) == 1:
+        advice = f"did you mean {meant[0] + '=' + key!r}?"
+    else:
+        advice = nearest_names(key, names)
     return SettingsError(
         f"{form.name} has no option {shortened(assignment)!r}",
         expected=f"options of {form.name}: "

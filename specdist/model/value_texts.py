@@ -16,6 +16,7 @@ _NUMBER = re.compile(
 _LONGEST = 1_000
 _LARGEST = Fraction(10) ** 100
 """Options of this size, multiplied with or divided by each other, still fit into a float64."""
+_SHORT = 24
 _IDENTIFIER = re.compile(r"\d{1,12}", flags=re.ASCII)
 
 Reader = Callable[[str, str], Argument]
@@ -172,11 +173,31 @@ def id_changes(label: str, text: str) -> tuple[tuple[int, Fraction], ...]:
 
 def written_argument(argument: Argument) -> str:
     """The text that a reader turns back into ``argument``."""
-    if not isinstance(argument, tuple):
-        return str(argument)
-    return "+".join(
-        f"{entry[0]}={entry[1]}" if isinstance(entry, tuple) else str(entry) for entry in argument
-    )
+    if isinstance(argument, tuple):
+        return "+".join(
+            f"{entry[0]}={written_number(entry[1])}" if isinstance(entry, tuple) else str(entry)
+            for entry in argument
+        )
+    return argument if isinstance(argument, str) else written_number(argument)
+
+
+def written_number(number: Fraction | int) -> str:
+    """The number exactly: as a fraction, or as ``1e-100`` where that is a long one."""
+    exact = str(number)
+    if len(exact) <= _SHORT:
+        return exact
+    value = Fraction(number)
+    twos = (value.denominator & -value.denominator).bit_length() - 1
+    fives, rest = 0, value.denominator >> twos
+    while rest % 5 == 0:
+        fives, rest = fives + 1, rest // 5
+    if rest > 1:
+        return exact
+    exponent = max(twos, fives)
+    digits = str(int(value * 10**exponent))
+    stripped = digits.rstrip("0")
+    written = f"{stripped}e{len(digits) - len(stripped) - exponent}"
+    return min(written, exact, key=len)
 
 
 def shortened(text: str) -> str:

@@ -79,6 +79,7 @@ class PositionCheck:
     def _checked(self, found: PositionLaws) -> Checked:
         position = self.position
         check_token_rows(position, found.laws[Role.REFERENCE].size)
+        self.plan.numerics.empty_residual.check(found.laws[Role.REFERENCE].size)
         setup = Setup(
             laws=found.laws,
             one_hot=found.one_hot,
