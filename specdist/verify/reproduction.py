@@ -14,6 +14,7 @@ from specdist.model.report import RoleUse
 from specdist.model.role import DRAFT_ROLES, TARGET_ROLES, Role
 from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Row
 from specdist.model.settings import CheckSettings
+from specdist.model.value_texts import written_number
 from specdist.processing.recipe_layers import DEFAULT_RULE
 from specdist.verify.plan import Plan
 
@@ -176,9 +177,9 @@ def _numeric_options(numerics: Numerics) -> Iterator[str]:
     if not numerics.capped:
         yield _option("ratio", "uncapped")
     if numerics.ratio_epsilon:
-        yield _option("ratio-epsilon", str(numerics.ratio_epsilon))
+        yield _option("ratio-epsilon", written_number(numerics.ratio_epsilon))
     if numerics.residual_floor:
-        yield _option("residual-floor", str(numerics.residual_floor))
+        yield _option("residual-floor", written_number(numerics.residual_floor))
     if numerics.zero_draft != "error":
         yield _option("zero-draft", numerics.zero_draft)
     if empty.how == "token":
