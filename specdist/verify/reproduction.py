@@ -21,7 +21,8 @@ from specdist.verify.plan import Plan
 _RAW = str(Recipe())
 LONGEST_ROW = 16
 LONGEST_NUMBER = 24
-LONGEST_OF_FEW = 48
+_UNBROKEN = 44
+LONGEST_OF_FEW = 40
 """How long a number of a row of at most four tokens may be."""
 _SUFFIX = {Kind.PROBABILITIES: "", Kind.LOGITS: "-logits", Kind.LOGPROBS: "-logprobs"}
 _NEEDS_MORE = ("penalty", "min-tokens", "lazy-allowed", "retokenise", "vocab-map:given")
@@ -67,7 +68,8 @@ def reproduction(
 def captured_line(members: Mapping[str, object], kind: Kind, options: Iterable[str]) -> str:
     """``printf`` of a one-line capture into ``specdist check -``."""
     text = json.dumps({"kind": kind.value, **members}, separators=(",", ":"))
-    text = text.replace("],", "], ").replace("},", "}, ")
+    for end in ("]", "}", '"'):  # places where a long line may be broken
+        text = text.replace(f"{end},", f"{end}, ")
     return " ".join([f"printf '%s' {shlex.quote(text)} | specdist check -", *options])
 
 
@@ -213,7 +215,7 @@ def _row_option(side: str, row: Row) -> str:
         return f"--draft-token {row.values.token}"
     if not isinstance(row.values, RationalValues):
         raise TypeError("only exact rows are typed")
-    return _option(side + _SUFFIX[row.kind], ",".join(map(_number, row.values.values)))
+    return _option(side + _SUFFIX[row.kind], _spelled(map(_number, row.values.values)))
 
 
 def _members(position: Position, rows: Rows) -> dict[str, object]:
@@ -240,8 +242,10 @@ def _option(name: str, value: str) -> str:
     return f"--{name}={quoted}" if value.startswith("-") else f"--{name} {quoted}"
 
 
-def _spelled(values: Iterable[Fraction]) -> str:
-    return ",".join(map(str, values))
+def _spelled(values: Iterable[object]) -> str:
+    """Numbers of a row; a long row has blanks, where its line can be broken."""
+    text = ",".join(map(str, values))
+    return text if len(text) <= _UNBROKEN else text.replace(",", ", ")
 
 
 def _number(value: Fraction | None) -> str:
