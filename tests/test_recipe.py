@@ -236,8 +236,8 @@ def test_long_nonsense_is_shortened() -> None:
 # Named options.
 
 DEFAULT_ORDER = [
-    "vocab-map", "vocab-size", "allowed", "banned", "min-tokens", "logit-bias", "repetition-penalty", "presence-penalty",
-    "frequency-penalty", "top-n-sigma", "temperature", "min-p", "top-k", "top-p", "typical-p",
+    "vocab-map", "vocab-size", "allowed", "banned", "min-tokens", "logit-bias",
+    "repetition-penalty", "presence-penalty", "frequency-penalty", "top-n-sigma", "temperature", "min-p", "top-k", "top-p", "typical-p",
     "epsilon", "eta", "retokenise", "cast", "inverse-cdf", "gumbel-race", "lazy-allowed",
 ]  # fmt: skip
 VALUES = {
