@@ -237,8 +237,9 @@ def test_long_nonsense_is_shortened() -> None:
 
 DEFAULT_ORDER = [
     "vocab-map", "vocab-size", "allowed", "banned", "min-tokens", "logit-bias",
-    "repetition-penalty", "presence-penalty", "frequency-penalty", "top-n-sigma", "temperature", "min-p", "top-k", "top-p", "typical-p",
-    "epsilon", "eta", "retokenise", "cast", "inverse-cdf", "gumbel-race", "lazy-allowed",
+    "repetition-penalty", "presence-penalty", "frequency-penalty", "top-n-sigma", "temperature",
+    "min-p", "top-k", "top-p", "typical-p", "epsilon", "eta", "retokenise", "cast",
+    "inverse-cdf", "gumbel-race", "lazy-allowed",
 ]  # fmt: skip
 VALUES = {
     "eta": "1/1000", "epsilon": "1/1000", "typical_p": "9/10", "top_p": "9/10",
