@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 from specdist.errors import SpecdistError
 from specdist.model.report import Correction
@@ -55,20 +56,29 @@ class Causes:
         """The diagnosis of a position whose output law differs from the reference."""
         variants = Variants(checked.setup, checked.laws.numerics.zero_draft)
         self._diagnosed += 1
-        known = list(self._known) if self._diagnosed > SEARCHED else None
-        found = _diagnosed(checked, variants, known)
+        search = partial(minimal_repairs, variants)
+        if self._diagnosed > SEARCHED:
+            search = partial(known_repairs, variants, list(self._known))
+        found = _diagnosed(checked, variants, search)
         self._known |= dict.fromkeys(found.repairs.sets)
         return found
 
 
-def _diagnosed(checked: Checked, variants: Variants, known: Sequence[Repair] | None) -> Diagnosis:
+def ident_of(checked: Checked, within: Repair | None = None) -> str:
+    """The ident of a position's main finding; with ``within`` no other repairs are tried."""
+    variants = Variants(checked.setup, checked.laws.numerics.zero_draft)
+    search = partial(minimal_repairs, variants, within)
+    return _diagnosed(checked, variants, search).idents[0]
+
+
+def _diagnosed(checked: Checked, variants: Variants, search: Callable[[], Repairs]) -> Diagnosis:
     setup = checked.setup
     by_design = False
     if setup.rule.lossy(setup.use):
         by_design, strays = _lossy(checked, variants)
         if not strays:
             return Diagnosis(("lossy-by-design",))
-    repairs = minimal_repairs(variants) if known is None else known_repairs(variants, known)
+    repairs = search()
     idents = _idents(checked, variants, repairs)
     correction = None
     if "anticipating-length-rule" in idents:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from specdist.model.finding import Finding, Smallest
 from specdist.model.report import PositionResult
 from specdist.model.verdict import Verdict
-from specdist.verify.diagnosis import Causes, Diagnosis
+from specdist.verify.diagnosis import Causes, Diagnosis, ident_of
 from specdist.verify.mismatch import Reproduced, output_findings
-from specdist.verify.position import Checked
 from specdist.verify.position_check import PositionCheck
 from specdist.verify.reproduction import LONGEST_ROW, reproduction
-from specdist.verify.shrinking import Shrunk, all_typed, shrunk
+from specdist.verify.shrinking import all_typed, shrunk
 
 SHRUNK_STEPS = 64
 SHRUNK_POSITIONS = 4
@@ -26,7 +26,7 @@ def explained(
     """The result of a position that differs, and its findings. ``shrink``: a position too large
     to type is cut to the smallest set of tokens that still differs."""
     diagnosis = causes.of(check.checked)
-    reproduced = _reproduced(check, diagnosis.idents[0], shrink)
+    reproduced = _reproduced(check, diagnosis, shrink)
     findings = output_findings(check.checked, diagnosis, check.step.vocab, reproduced)
     return _with_correction(check.checked.result, diagnosis), findings
 
@@ -38,18 +38,19 @@ def _with_correction(result: PositionResult, diagnosis: Diagnosis) -> PositionRe
     return replace(result, proposal=proposal)
 
 
-def _reproduced(check: PositionCheck, ident: str, shrink: bool) -> Reproduced:
+def _reproduced(check: PositionCheck, diagnosis: Diagnosis, shrink: bool) -> Reproduced:
     line = _line(check)
     if line is not None:
         return Reproduced(line)
-    small: Shrunk | None = None
+    ident, small = diagnosis.idents[0], None
     if check.position.target.size <= LONGEST_ROW:
-        small = all_typed(check, ident, _main_ident)
+        small = all_typed(check, ident, ident_of)
         line = None if small is None else _line(small.check)
         if line is not None:
             return Reproduced(line)
     if shrink:
-        small = shrunk(check, ident, _main_ident)
+        guessed = partial(ident_of, within=_shortest(diagnosis))
+        small = shrunk(check, ident, guessed, ident_of)
     line = None if small is None else _line(small.check)
     if small is None or line is None:
         return Reproduced()
@@ -57,10 +58,14 @@ def _reproduced(check: PositionCheck, ident: str, shrink: bool) -> Reproduced:
     return Reproduced(line, Smallest(small.tokens, variation, line))
 
 
+def _shortest(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """The repairs that the shortest sets are made of."""
+    sets = diagnosis.repairs.sets
+    least = min(map(len, sets), default=0)
+    names = [name for repair in sets if len(repair) == least for name in repair]
+    return tuple(dict.fromkeys(names))
+
+
 def _line(check: PositionCheck) -> str | None:
     tolerated = check.checked.result.verdict is Verdict.WITHIN_TOLERANCE
     return reproduction(check.position, check.found.uses, check.plan, check.settings, tolerated)
-
-
-def _main_ident(checked: Checked) -> str:
-    return Causes().of(checked).idents[0]

@@ -185,10 +185,10 @@ def _lossy_notes(result: PositionResult) -> Iterator[str]:
     if result.lossy is not None:
         least = written(result.lossy.least_total_variation.exact)
         excess = result.lossy.excess.exact
-        reached = f"{written(excess)} is in excess of it" if excess else "which it reaches"
+        reached = f"is {written(excess)} above it" if excess else "reaches it"
         yield (
-            f"with {written(result.rejected_mass.exact)} rejected no rule has a total variation "
-            f"below {least}; {reached}"
+            f"no rule that rejects {written(result.rejected_mass.exact)} has a total variation "
+            f"below {least}: this one {reached}"
         )
 
 
@@ -223,6 +223,6 @@ def _search_notes(diagnosis: Diagnosis) -> Iterator[str]:
         )
     elif repairs.tried and not repairs.sets:
         yield (
-            f"no cause is proven: none of {repairs.tried} combinations of repairs brings the law "
-            "back"
+            f"no cause is proven: of {repairs.tried} combinations of repairs none surely brings "
+            "the law back"
         )

@@ -32,6 +32,7 @@ TRIALS = 32
 _OF_ONE_SIZE = 12
 """how many to look for a clearer one of the same size."""
 
+_CONFIRMED = 3
 CLEAR = Fraction(1, 100)
 """A total variation that needs no larger one to show the point."""
 
@@ -53,24 +54,22 @@ class Shrunk:
     check: PositionCheck
 
 
-def shrunk(check: PositionCheck, ident: str, named: Named) -> Shrunk | None:
+def shrunk(check: PositionCheck, ident: str, guessed: Named, named: Named) -> Shrunk | None:
     """The smallest cut of a position that differs under ``ident``; None where there is none, or
-    where its settings leave no token out."""
+    where its settings leave no token out. ``guessed`` names a trial quickly, ``named`` for sure."""
     if _names_tokens(check):
         return None
-    search = _Search(check, ident, named)
+    search = _Search(check, ident, guessed)
     likely = _most_different(check.checked)
     whole = search.tried(likely)
     for tokens in _small_sets(likely, patient=whole is not None):
-        best = search.best
-        if search.spent or (best is not None and _is_enough(search, best, tokens)):
+        if search.is_over(len(tokens)):
             break
-        found = search.tried(tokens)
-        if found is not None and _size(found) >= CLEAR:
-            return found
-    if search.best is not None and len(search.best.tokens) < len(likely):
-        return search.best
-    return None if whole is None else search.greedily(whole, likely)
+        search.tried(tokens)
+    if whole is not None and search.found[-1:] == [whole]:
+        search.greedily(whole, likely)
+    ranked = sorted(search.found, key=_rank, reverse=True)[:_CONFIRMED]
+    return next((one for one in ranked if named(one.check.checked) == ident), None)
 
 
 def all_typed(check: PositionCheck, ident: str, named: Named) -> Shrunk | None:
@@ -84,16 +83,20 @@ def all_typed(check: PositionCheck, ident: str, named: Named) -> Shrunk | None:
 class _Search:
     def __init__(self, check: PositionCheck, ident: str, named: Named) -> None:
         self._check, self._ident, self._named = check, ident, named
-        self.trials = 0
-        self.best: Shrunk | None = None
+        self._trials = 0
+        self.found: list[Shrunk] = []
 
-    @property
-    def spent(self) -> bool:
-        return self.trials >= TRIALS
+    def is_over(self, size: int) -> bool:
+        """Whether sets of ``size`` tokens need not be tried any more."""
+        smallest = min((len(one.tokens) for one in self.found), default=size)
+        of_size = [one for one in self.found if len(one.tokens) == size]
+        clear = any(_size(one) >= CLEAR for one in of_size)
+        enough = bool(of_size) and self._trials > _OF_ONE_SIZE
+        return self._trials >= TRIALS or smallest < size or clear or enough
 
     def tried(self, tokens: Sequence[int]) -> Shrunk | None:
         """The position cut to ``tokens``, if it still differs under the ident."""
-        self.trials += 1
+        self._trials += 1
         check = self._check
         position = cut(check.position, sorted(tokens), check.plan.numerics.unnormalised)
         if position is None:
@@ -107,24 +110,15 @@ class _Search:
         sure = not again.found.close_cuts and again.checked.other_reading is None
         if not (clear and sure) or self._named(again.checked) != self._ident:
             return None
-        return self._better(Shrunk(tuple(sorted(tokens)), again))
+        self.found.append(Shrunk(tuple(sorted(tokens)), again))
+        return self.found[-1]
 
-    def _better(self, found: Shrunk) -> Shrunk:
-        """Remembers the smallest set, and of one size that with the largest total variation."""
-        rank = (-len(found.tokens), _size(found))
-        best = self.best
-        if best is None or rank > (-len(best.tokens), _size(best)):
-            self.best = found
-        return found
-
-    def greedily(self, found: Shrunk, order: Sequence[int]) -> Shrunk:
+    def greedily(self, found: Shrunk, order: Sequence[int]) -> None:
         """Leaves out token after token, the last of ``order`` first, while it still differs."""
         for token in reversed(order):
-            if self.spent:
-                break
             rest = [kept for kept in found.tokens if kept != token]
-            found = (self.tried(rest) if len(rest) > 1 else None) or found
-        return found
+            if len(rest) > 1 and self._trials < TRIALS:
+                found = self.tried(rest) or found
 
 
 def cut(position: Position, tokens: Sequence[int], unnormalised: bool) -> Position | None:
@@ -198,9 +192,9 @@ def _cut_given(
     return tuple(value / total for value in values) if total else None
 
 
-def _is_enough(search: _Search, best: Shrunk, tokens: Sequence[int]) -> bool:
-    """Whether the search for a clearer set of the size that was found should end."""
-    return len(best.tokens) < len(tokens) or search.trials > _OF_ONE_SIZE
+def _rank(found: Shrunk) -> tuple[int, Fraction]:
+    """Fewer tokens first, and of one size the largest total variation."""
+    return -len(found.tokens), _size(found)
 
 
 def _size(found: Shrunk) -> Fraction:

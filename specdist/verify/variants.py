@@ -155,11 +155,12 @@ class Variants:
         return self._class_of[content], law.mass if role in TESTED else Fraction(1)
 
 
-def minimal_repairs(variants: Variants) -> Repairs:
-    """Every inclusion-minimal set of repairs, smallest first, as far as `MOST` enumerations go."""
+def minimal_repairs(variants: Variants, within: Sequence[str] | None = None) -> Repairs:
+    """Every inclusion-minimal set of repairs, as far as `MOST` enumerations go; with ``within``
+    only sets of these repairs."""
     setup = variants.setup
     variants.differs()
-    names = candidates(setup)
+    names = candidates(setup) if within is None else list(within)
     found: list[Repair] = []
     for size in range(1, len(names) + 1):
         for chosen in combinations(names, size):
