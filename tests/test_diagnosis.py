@@ -169,6 +169,12 @@ CASES: dict[str, tuple[str, tuple[str, ...], list[list[str]]]] = {
         [["keep"]],
     ),
     "a coarse uniform": ("numeric-rounding", (*BASE, "--uniform", "8"), [["uniform"]]),
+    "u <= a on a grid with a point at 0": (
+        "numeric-rounding",
+        ("--target", "1/2,3/10,1/5,0", "--draft-token", "3", "--uniform", "2^24",
+         "--inequality", "inclusive"),
+        [["inequality"], ["uniform"]],
+    ),
     "an epsilon": (
         "numeric-rounding", (*BASE, "--ratio-epsilon", "1/100"), [["ratio_epsilon"]]
     ),

@@ -41,7 +41,9 @@ DRAFT_SIDE: tuple[Option, ...] = tuple(
     Option(
         f"draft-{processor.name}",
         "Engine: where the draft differs",
-        f"Like --{processor.name}, for the draft side only.",
+        "Cut or pad the draft's rows to N tokens; what is cut is named."
+        if processor.name == "vocab-size"
+        else f"Like --{processor.name}, for the draft side only.",
         processor.metavar,
     )
     for processor in PROCESSORS

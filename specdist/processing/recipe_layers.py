@@ -159,6 +159,9 @@ def role_recipe(name: str, text: str) -> Recipe:
         raise SettingsError(
             f"role {role.value} cannot be one-hot",
             expected="one-hot only for " + " and ".join(known.value for known in ONE_HOT_ROLES),
+            advice="greedy drafts are drafted_from=temperature:0; --draft-token ID is one token"
+            if role is Role.DRAFTED_FROM
+            else "",
         )
     return recipe
 

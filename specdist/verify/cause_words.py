@@ -13,6 +13,7 @@ _OF_THE_MODEL: Mapping[str, str] = {
     "recovery": "recover from the residual, max(target - draft, 0) normalised",
     "keep": "verify every drafted token",
     "sums": "normalise the rows before test and residual",
+    "inequality": "accept where u < a: with u = 0, u <= a accepts at a = 0 too",
     "uniform": "compare with a uniform of full precision",
     "ratio_epsilon": "divide by the draft probability alone",
     "residual_floor": "cut the residual off at 0, not at the floor",

@@ -10,6 +10,7 @@ A repair changes one part of the setup to what a correct engine has there:
     rule              token verification, for a faulty or observed rule
     keep              every draft token is tested
     sums              rows enter test and residual with sum one
+    inequality        u < a, where u <= a and the grid of u has a point at 0
     uniform           a real-valued uniform
     ratio_epsilon, residual_floor   0
     empty_residual    a draw from the target
@@ -33,8 +34,12 @@ from specdist.verify.setup import Setup
 
 TO_REFERENCE = (Role.ACCEPT_TARGET, Role.RESIDUAL_TARGET, Role.BONUS_FROM)
 TESTED = (Role.ACCEPT_TARGET, Role.RESIDUAL_TARGET, *ONE_HOT_ROLES)
-NUMERIC = ("sums", "uniform", "ratio_epsilon", "residual_floor", "empty_residual")
-EXCLUSIVE = (frozenset({"drafted_from", "accept_draft"}), frozenset({"recovery", "rule"}))
+NUMERIC = ("sums", "inequality", "uniform", "ratio_epsilon", "residual_floor", "empty_residual")
+EXCLUSIVE = (
+    frozenset({"drafted_from", "accept_draft"}),
+    frozenset({"recovery", "rule"}),
+    frozenset({"inequality", "uniform"}),
+)
 """Repairs that are never made together."""
 
 _SOMETHING = ("token", "none")
@@ -70,6 +75,7 @@ def _numeric_candidates(setup: Setup) -> list[str]:
     numerics = setup.numerics
     changed = {
         "sums": any(law.mass != 1 for law in setup.laws.values()),
+        "inequality": numerics.inclusive and numerics.grid is not None and not numerics.grid.first,
         "uniform": numerics.grid is not None,
         "ratio_epsilon": bool(numerics.ratio_epsilon),
         "residual_floor": bool(numerics.residual_floor),
@@ -107,6 +113,8 @@ def _model_repaired(setup: Setup, names: Collection[str]) -> Setup:
     numerics = setup.numerics
     if "sums" in names:
         numerics = replace(numerics, unnormalised=False)
+    if "inequality" in names:
+        numerics = replace(numerics, inclusive=False)
     if "uniform" in names:
         numerics = replace(numerics, grid=None, inclusive=False, capped=True)
     if "ratio_epsilon" in names:

@@ -220,7 +220,7 @@ def _above_optimum(checked: Checked) -> Iterator[str]:
     if gap > accepted.error + best.error:
         yield (
             f"{written(accepted.total())} is accepted, above sum min(target, draft) = "
-            f"{written(best.total())}, the most that a lossless rule can: by itself an error"
+            f"{written(best.total())}, the most that any lossless rule accepts"
         )
 
 
