@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from specdist.model.value_texts import read_number, written_number
@@ -77,3 +79,54 @@ def test_an_option_without_its_value_is_told_what_it_takes() -> None:
     done = run("check", CAPTURE, "--rule", "typical:1/10:recovery")
     assert done.code == 2
     assert "the option needs a value: recovery:" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "options", "code"),
+    [
+        ((0.5, 0.5, 0), (0.375, 0.375, 0.25), "--rule thresholds:single=1/3:acc=3/4", 0),
+        ((0, 0, 0.5, 0, 0.5), (0, 0.5, 0.25, 0, 0.25), "--rule thresholds:acc=1/2", 0),
+        ((0, 0, 0, 1), (1, 0, 0, 0), "--rule reused-noise", 0),
+        ((0.25, 0, 0.75), (0.75, 0.25, 0), "--uniform 8:ends=both --empty-residual last", 0),
+        ((0, 0.5, 0.5, 0), (0, 0, 0, 1), "--rule exact-match --keep draft-entropy:0", 0),
+        ((0, 0.125, 0.5, 0.375), (0, 1, 0, 0), "--rule synthetic:3/4 --keep draft-entropy:0", 1),
+        (
+            (0.125, 0.25, 0.375, 0.125, 0.125, 0),
+            (0, 0, 1, 0, 0, 0),
+            "--rule cascade:1/2:recovery=set --keep draft-entropy:0 --dropped redraw-2",
+            1,
+        ),
+    ],
+)
+def test_short_dumped_rows_are_decided_where_their_rounding_leaves_it_open(
+    tmp_path: Path, target: tuple[float, ...], draft: tuple[float, ...], options: str, code: int
+) -> None:
+    for side, row in (("t", target), ("d", draft)):
+        np.save(tmp_path / f"{side}.npy", np.array([row], "f8"))
+    rows = ("--target", tmp_path / "t.npy", "--draft", tmp_path / "d.npy")
+    assert run("check", *rows, "--kind", "probabilities", *options.split()).code == code
+
+
+@pytest.mark.parametrize("kind", ["probabilities", "logits"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize(
+    "rule",
+    ["always", "cactus:1/4", "lenience:1/3", "mixture:1/3", "divergence-gate:1/2", "synthetic:1"],
+)
+def test_equal_rows_of_two_files_are_one_law_to_lossy_rules(
+    tmp_path: Path, kind: str, dtype: str, rule: str
+) -> None:
+    """Whatever the rounding of their weights, roots and quotients: all is accepted."""
+    for side in "td":
+        np.save(tmp_path / f"{side}.npy", np.array([[0.375, 0.25, 0.375, 0]], dtype))
+    rows = ("--target", tmp_path / "t.npy", "--draft", tmp_path / "d.npy")
+    assert run("check", *rows, "--kind", kind, "--rule", rule).code == 0
+
+
+def test_a_tested_share_of_the_target_is_not_the_target(tmp_path: Path) -> None:
+    """Drafted again until kept, and tested as that: more than the raised target somewhere."""
+    np.save(tmp_path / "t.npy", np.array([[0.375, 0.25, 0.375]]))
+    rows = ("--target", tmp_path / "t.npy", "--draft", tmp_path / "t.npy", "--kind", "logits")
+    kept = ("--keep", "only:0", "--dropped", "redraw", "--proposal", "effective")
+    for rule in ("cactus:1/1000", "lenience:9/10"):
+        assert run("check", *rows, *kept, "--rule", rule).code == 1

@@ -56,6 +56,30 @@ class Reading(NamedTuple):
     mass: Fraction = Fraction(1)
 
 
+class Numbers:
+    """The dumped numbers of a row. Rows of equal numbers stand for one law, wherever they are."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+
+    def __hash__(self) -> int:
+        return hash((self.array.dtype.str, len(self.array), self.array[:16].tobytes()))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Numbers) or self.array.dtype != other.array.dtype:
+            return False
+        return self.array is other.array or np.array_equal(self.array, other.array)
+
+
+def origin_of(row: Row) -> Hashable:
+    """What the scores of a row are made from."""
+    if isinstance(row.values, FloatValues):
+        return (row.kind, row.numbers, Numbers(row.values.array))
+    return (row.place, id(row.values))
+
+
 def read_row(row: Row, sums: Sums) -> Reading:
     """The scores a row starts from. Raises RowError for a row that holds no distribution."""
     if isinstance(row.values, PointMass):
@@ -69,7 +93,7 @@ def read_row(row: Row, sums: Sums) -> Reading:
 def read_logits(row: Row) -> Reading:
     """Logits, or log-probabilities (whose sum is checked by `read_logprobs`)."""
     codes = sixteen_bit_codes(row)
-    origin = (row.place, id(row.values))
+    origin = origin_of(row)
     if codes is not None:
         table = sixteen_bit_table(row)
         coded = _coded(codes, table, row)
@@ -152,7 +176,7 @@ def read_probabilities(row: Row, sums: Sums) -> Reading:
     total = exact_sum(values)
     kept = None if smallest > 0 else np.flatnonzero(values)
     scores = values if kept is None else values[kept]
-    origin = (row.place, id(row.values))
+    origin = origin_of(row)
     if sums is Sums.OWN:
         cause = "taken as they are, as --unnormalised asks"
         remarks = own_sum_remark("probabilities", total - 1, cause)

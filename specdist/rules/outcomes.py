@@ -44,6 +44,15 @@ class RoleLaws:
         """Whether both draft roles of test and residual are the point mass at the draft token."""
         return len(self.one_hot) == len(ONE_HOT_ROLES)
 
+    @property
+    def drafts_target(self) -> bool:
+        """Whether the accepted target itself is drafted from and tested, as one real-valued law."""
+        target, tested = Role.ACCEPT_TARGET, Role.ACCEPT_DRAFT
+        return tested not in self.one_hot and all(
+            self.same(tested, other) and self.vectors[tested].same_as(self.vectors[other])
+            for other in (target, Role.DRAFTED_FROM)
+        )
+
     def reaching(self, vector: ExactVector) -> ExactVector:
         """The share of a vector over drafted tokens that reaches the test."""
         return vector if self.tried is None else self.tried(vector)

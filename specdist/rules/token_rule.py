@@ -47,6 +47,8 @@ def accepted_by_ratio(laws: RoleLaws, share: Fraction = _ONE) -> ExactVector:
     """``D(x) min(1, P(x) / (share Q(x)))`` before any draft token is dropped."""
     drafted, target = laws[Role.DRAFTED_FROM], laws[Role.ACCEPT_TARGET]
     test = laws.numerics.accept_test()
+    if test.ideal and laws.drafts_target:
+        return drafted
     if Role.ACCEPT_DRAFT not in laws.one_hot:
         tested = laws[Role.ACCEPT_DRAFT]
         if share != 1:  # an error of quotients is relative, and a constant leaves it as it is

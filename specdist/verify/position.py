@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from specdist.errors import RowError
 from specdist.exact.rational_vector import RationalVector
@@ -52,11 +53,7 @@ def check_position(
     place: str,
 ) -> Checked:
     """Enumerates one position and compares its output law with the reference."""
-    laws, other_reading = _readings(found, setup, place)
-    outcomes = setup.outcomes(laws)
-    comparison = compare(outcomes, laws[Role.REFERENCE], setup.lossless_by_roles)
-    if comparison.verdict is Verdict.DIFFERENT:
-        _recheck(setup, laws.numerics.zero_draft, comparison)
+    setup, laws, other_reading, outcomes, comparison = _enumerated(found, setup, place)
     size = next(iter(found.laws.values())).size
     tokens = listed_tokens(comparison, laws[Role.REFERENCE], size, settings.show)
     accepted = outcomes.accepted
@@ -81,18 +78,51 @@ def check_position(
     return Checked(result, setup, laws, outcomes, comparison, other_reading)
 
 
-def _readings(found: PositionLaws, setup: Setup, place: str) -> tuple[RoleLaws, Comparison | None]:
-    """The laws by role; where a token is drafted whose tested mass is 0 and nothing says what
-    target/0 is, with target/0 read as infinite, and the comparison with it read as 0."""
+class _Enumerated(NamedTuple):
+    """The laws by role, and what they yield; where a token is drafted whose tested mass is 0 and
+    nothing says what target/0 is, with target/0 read as infinite, and the comparison with it read
+    as 0."""
+
+    setup: Setup
+    laws: RoleLaws
+    other_reading: Comparison | None
+    outcomes: Outcomes
+    comparison: Comparison
+
+
+def _enumerated(found: PositionLaws, setup: Setup, place: str) -> _Enumerated:
+    """The position by float64 arrays where it was dumped; what their rounding leaves open is
+    settled by fractions, where rows are exact and short."""
+    made = _readings(found, setup, place)
+    verdicts = (of.verdict for of in (made.comparison, made.other_reading) if of is not None)
+    if Verdict.UNDECIDED in verdicts and _settled_by_fractions(setup, made):
+        return _readings(found, replace(setup, in_fractions=True), place)
+    if made.comparison.verdict is Verdict.DIFFERENT:
+        _recheck(setup, made.laws.numerics.zero_draft, made.comparison)
+    return made
+
+
+def _settled_by_fractions(setup: Setup, made: _Enumerated) -> bool:
+    if isinstance(made.laws[Role.REFERENCE], RationalVector):
+        return False
+    return all(law.support <= _QUOTIENTS_UP_TO and not law.bound for law in setup.laws.values())
+
+
+def _readings(found: PositionLaws, setup: Setup, place: str) -> _Enumerated:
     laws = setup.role_laws()
     asks = setup.rule.divides and setup.numerics.zero_draft == "error"
-    if not asks or not drafts_outside_test(laws):
-        return laws, None
-    if found.drafted_or_tested_by_row:
-        _refuse_drafted_outside(laws, place)
-    rejecting = setup.role_laws(zero_draft="reject")
-    other = compare(setup.outcomes(rejecting), rejecting[Role.REFERENCE], setup.lossless_by_roles)
-    return setup.role_laws(zero_draft="accept"), other
+    other = None
+    if asks and drafts_outside_test(laws):
+        if found.drafted_or_tested_by_row:
+            _refuse_drafted_outside(laws, place)
+        other = _compared(setup, setup.role_laws(zero_draft="reject"))[1]
+        laws = setup.role_laws(zero_draft="accept")
+    return _Enumerated(setup, laws, other, *_compared(setup, laws))
+
+
+def _compared(setup: Setup, laws: RoleLaws) -> tuple[Outcomes, Comparison]:
+    outcomes = setup.outcomes(laws)
+    return outcomes, compare(outcomes, laws[Role.REFERENCE], setup.lossless_by_roles)
 
 
 def check_bonus(found: PositionLaws, settings: CheckSettings, vocab: Vocab | None) -> BonusResult:

@@ -33,6 +33,7 @@ class Setup:
 
     ``laws`` by role; the roles in ``one_hot`` are the point mass at the drafted token. ``keep``
     holds captured keep probabilities by token, ``given`` the captured rows of the rule `given`.
+    ``in_fractions``: enumerated in fractions, also where rows were dumped.
     """
 
     laws: Mapping[Role, Law]
@@ -43,6 +44,7 @@ class Setup:
     proposal: Proposal | None = None
     keep: tuple[Fraction, ...] | None = None
     given: Mapping[str, tuple[Fraction, ...]] = field(default_factory=dict)
+    in_fractions: bool = False
 
     def same(self, first: Role, second: Role) -> bool:
         """Whether two roles are one real-valued law, sums included where rows keep their own."""
@@ -82,7 +84,7 @@ class Setup:
         ``fractions`` they are the readable twin."""
         everything: dict[Role | str, Law] = dict(self.laws.items())
         everything |= {name: _law_of(values) for name, values in self.given.items()}
-        if fractions:
+        if fractions or self.in_fractions:
             return {name: RationalVector.of(rational(law)) for name, law in everything.items()}
         return vectors_of_laws(everything, self._whole_vocabulary)
 
