@@ -72,6 +72,8 @@ def _with_target(laws: RoleLaws, target: ExactVector) -> RoleLaws:
 
 def _accepted(laws: RoleLaws, found: Raised) -> ExactVector:
     drafted = laws[Role.DRAFTED_FROM]
+    if laws.numerics.ideal and laws.drafts_target:  # h(n) >= P(n)
+        return drafted
     one_hot = Role.ACCEPT_DRAFT in laws.one_hot
     tested = drafted.constant(_ONE) if one_hot else laws[Role.ACCEPT_DRAFT]
     accepted = drafted.accepted_from(found.vector, tested, laws.numerics.accept_test())
