@@ -118,6 +118,7 @@ def _checking(chosen: Layered) -> dict[str, Any]:
         "history": chosen.get("history", read.whole_list),
         "prompt_length": chosen.get("prompt-length", read.whole, 0),
         "draft_map": _draft_map(chosen),
+        "draft_map_assumed": chosen.get("draft-map-form", read.choice, ("ids", "offsets")) is None,
         "show": _show(chosen),
         "max_tv": chosen.get("max-tv", read.share),
         "min_acceptance": chosen.get("min-acceptance", read.share),

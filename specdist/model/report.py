@@ -158,7 +158,8 @@ class Summary:
 @dataclass(frozen=True, slots=True)
 class Report:
     """The whole run. ``settings`` are the effective values as texts, with their origins;
-    ``read_as`` says, a line a capture, what was guessed about its rows."""
+    ``read_as`` says, a line a capture, what was guessed about its rows; ``in_force`` what a preset
+    made of the roles, and what was assumed about options."""
 
     version: str
     verdict: Verdict
@@ -173,3 +174,4 @@ class Report:
     floors_missed: tuple[str, ...] = ()
     sources: tuple[str, ...] = field(default_factory=tuple)
     read_as: tuple[str, ...] = ()
+    in_force: tuple[str, ...] = ()

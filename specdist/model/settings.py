@@ -32,12 +32,14 @@ class ReadingSettings:
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
     """How rows are verified. ``overrides`` win over a capture's own options, which win over
-    ``defaults`` (config file), which win over ``preset``."""
+    ``defaults`` (config file), which win over ``preset``. ``draft_map_assumed``: nothing said
+    whether the map holds ids or offsets."""
 
     overrides: ProcessingOptions = field(default_factory=ProcessingOptions)
     defaults: ProcessingOptions = field(default_factory=ProcessingOptions)
     preset: Preset | None = None
     draft_map: tuple[int, ...] | None = None
+    draft_map_assumed: bool = False
     normalise: bool = False
     history: tuple[int, ...] | None = None
     prompt_length: int | None = None

@@ -65,13 +65,14 @@ def read_step(form: Form, text: str) -> RecipeStep:
     if form.value is None:
         assignments = [value, *assignments] if value.strip() else assignments
     given = _given(form, assignments)
-    for key in form.required:
-        if key not in given:
-            raise SettingsError(
-                f"{form.name} needs the option {key!r}",
-                expected=f"{_head(form)}:{key}=...",
-                advice=_choices(form, key),
-            )
+    missing = [key for key in form.required if key not in given]
+    if missing:
+        raise SettingsError(
+            f"{form.name} needs the option{'s' if len(missing) > 1 else ''} "
+            + " and ".join(map(repr, missing)),
+            expected=_head(form) + "".join(f":{key}=..." for key in form.required),
+            advice="; ".join(_choices(form, key) for key in missing),
+        )
     if form.value is None:
         return _step(form, None, given)
     try:

@@ -33,6 +33,7 @@ def _frame(report: Report, exact: bool) -> tuple[Object, Object]:
         "settings": plain(report.settings),
         "summary": _summary(report.summary, exact),
         "read_as": list(report.read_as),
+        "in_force": list(report.in_force),
     }
     tail: Object = {
         "findings": [_finding(finding, exact) for finding in report.findings],

@@ -30,7 +30,8 @@ def read_as(report: Report, view: View) -> list[str]:
     shown = report.read_as[: view.limit]
     lines = [line for text in shown for line in layout.wrap(f"read as {text}", "  ", "    ")]
     hidden = len(report.read_as) - len(shown)
-    return lines + ([f"  ... {plural(hidden, 'more capture')} (all with -v)"] if hidden else [])
+    lines += [f"  ... {plural(hidden, 'more capture')} (all with -v)"] if hidden else []
+    return lines + [line for text in report.in_force for line in layout.wrap(text, "  ", "    ")]
 
 
 def _name(sources: Sequence[str]) -> str:

@@ -130,8 +130,9 @@ def _refuse_other_sizes(laws: Mapping[Role, Law], target: Row, draft: Row | None
                 place=row.place,
                 expected="rows over one vocabulary",
                 advice="a draft vocabulary of its own needs its map to target ids: --draft-map "
-                f"FILE; padding is cut or added by --draft-vocab-size {size}, or by the step "
-                f"vocab-size:{size} in the recipe of a role",
+                "FILE, or vocab-map:given in the recipe of a role; padding is cut or added by "
+                f"--draft-vocab-size {size}, or by the step vocab-size:{size} in the recipe of a "
+                "role",
             )
 
 

@@ -16,7 +16,13 @@ from specdist.model.finding import Finding, Severity
 from specdist.model.report import Report, StepResult
 from specdist.model.settings import Settings
 from specdist.model.verdict import Verdict
-from specdist.verify.scope import AS_SPECIFIED, SCOPE, fills_roles_as_specified, guesses
+from specdist.verify.scope import (
+    AS_SPECIFIED,
+    SCOPE,
+    fills_roles_as_specified,
+    guesses,
+    in_force,
+)
 from specdist.verify.spread import verify_all
 from specdist.verify.summary import Tally
 from specdist.verify.wording import written
@@ -60,6 +66,7 @@ class Run:
     filtered_out: int = 0
     findings: list[Finding] = field(default_factory=list)
     read_as: list[str] = field(default_factory=list)
+    in_force: list[str] = field(default_factory=list)
     as_specified: bool = True
 
     def results(self) -> Iterator[StepResult]:
@@ -103,6 +110,7 @@ class Run:
             floors_missed=tuple(finding.message for finding in missed if not finding.allowed),
             sources=tuple(self.sources),
             read_as=tuple(self.read_as),
+            in_force=tuple(self.in_force),
         )
 
     def _capture_results(self, capture: Capture, started: float) -> Iterator[StepResult]:
@@ -119,6 +127,8 @@ class Run:
                 return
 
     def _take(self, result: StepResult) -> None:
+        if not self.tally.steps:
+            self.in_force += in_force(self.settings.checking, result)
         self.tally.add(result)
         self.as_specified = self.as_specified and fills_roles_as_specified(result)
         if self.retain or result.verdict is not Verdict.EQUAL:

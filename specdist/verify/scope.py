@@ -6,6 +6,7 @@ from specdist.model.capture import Capture
 from specdist.model.numerics import read_numerics
 from specdist.model.report import RoleUse, StepResult
 from specdist.model.role import ONE_HOT_ROLES, Role
+from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.rules.registry import read_rule
 
@@ -67,3 +68,18 @@ def guesses(capture: Capture) -> str | None:
         if key in facts and not any(told in facts[key] for told in _TOLD)
     ]
     return f"{capture.source}: {', '.join(found)}" if found else None
+
+
+def in_force(settings: CheckSettings, first: StepResult) -> list[str]:
+    """What was not written as it is applied: a preset's recipes by role, an assumed form of map."""
+    lines = []
+    if settings.draft_map is not None and settings.draft_map_assumed:
+        lines.append("draft map: target ids (assumed; --draft-map-form offsets for offsets)")
+    preset = settings.preset
+    if preset is None or not first.positions:
+        return lines
+    by_recipe: dict[str, list[str]] = {}
+    for use in first.positions[0].roles:
+        by_recipe.setdefault(use.recipe, []).append(use.role)
+    lines.append(f"engine {preset.name}: {preset.title}, version {preset.version}")
+    return lines + [f"{', '.join(roles)}: {recipe}" for recipe, roles in by_recipe.items()]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from specdist.errors import SettingsError
 from specdist.model.capture import Step
 from specdist.model.figure import Figure
-from specdist.model.finding import Finding
+from specdist.model.finding import Finding, Severity
 from specdist.model.report import BonusResult, PositionResult, StepResult
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
@@ -87,7 +87,7 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
 def _position(check: PositionCheck, causes: Causes) -> tuple[PositionResult, list[Finding]]:
     check.run()
     verdict, index = check.checked.result.verdict, check.position.index
-    findings = remarks(check.found, index)
+    findings = remarks(check.found, index) + _unread_rows(check)
     if check.open_law is not None:
         findings.append(check.open_law)
     elif open_question := _open_question(check):
@@ -108,6 +108,15 @@ def _open_question(check: PositionCheck) -> Finding | None:
     if checked.result.verdict is not Verdict.UNDECIDED:
         return None
     return undecided_finding(index, checked.result.total_variation, check.found.close_cuts)
+
+
+def _unread_rows(check: PositionCheck) -> list[Finding]:
+    """Says that the rule was told to leave captured acceptance and recovery aside."""
+    given, plan = check.position.given, check.plan
+    if not given or plan.rule.kind == "observed":
+        return []
+    message = f"captured {' and '.join(given)}: not used, rule {plan.use.text} has its own"
+    return [Finding("configuration-needed", Severity.NOTE, message, check.position.index)]
 
 
 def _bonus(step: Step, plan: Plan, settings: CheckSettings) -> tuple[BonusResult, list[Finding]]:
