@@ -68,35 +68,35 @@ def compare(text: str, enumerated: Enumeration, place: Place, exactly: bool) -> 
 
 
 @pytest.mark.parametrize("text", RATIOS)
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(place=places())
 def test_rules_with_a_ratio(text: str, place: Place) -> None:
     compare(text, RATIOS[text], place, exactly=True)
 
 
 @pytest.mark.parametrize("text", ROWS)
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(place=places(one_hot=False))
 def test_rules_that_need_a_draft_row(text: str, place: Place) -> None:
     compare(text, ROWS[text], place, exactly=True)
 
 
 @pytest.mark.parametrize("text", SETS)
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(place=places(numerics=False))
 def test_rules_without_a_uniform(text: str, place: Place) -> None:
     compare(text, SETS[text], place, exactly=True)
 
 
 @pytest.mark.parametrize("text", RATIOS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(place=float_places())
 def test_float_rows_keep_their_bounds(text: str, place: Place) -> None:
     compare(text, RATIOS[text], place, exactly=False)
 
 
 @pytest.mark.parametrize("text", SETS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(place=float_places())
 def test_float_rows_of_rules_without_a_uniform(text: str, place: Place) -> None:
     settled = Place(place.laws, SETTLED)
@@ -104,7 +104,7 @@ def test_float_rows_of_rules_without_a_uniform(text: str, place: Place) -> None:
 
 
 @pytest.mark.parametrize("text", ROWS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(place=float_places(one_hot=False))
 def test_float_rows_of_drafts(text: str, place: Place) -> None:
     compare(text, ROWS[text], place, exactly=False)

@@ -62,13 +62,13 @@ def covered(draw: st.DrawFn) -> Place:
     })  # fmt: skip
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(found=covered())
 def test_classical(found: Place) -> None:
     check("classical", oracle_rules.classical, found)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(found=covered(), share=st.fractions(0, 1, max_denominator=9))
 def test_the_front_of_least_loss(found: Place, share: F) -> None:
     roles = found.roles()
@@ -79,7 +79,7 @@ def test_the_front_of_least_loss(found: Place, share: F) -> None:
     check(f"optimal-loss:{budget}", lambda r: oracle_rules.optimal_loss(r, budget), found)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(found=places(), single=SHARES, acc=SHARES)
 def test_one_random_draft_under_thresholds(found: Place, single: F, acc: F) -> None:
     with_one = found.numerics.get("uniform", "real").endswith(("one", "both"))
@@ -91,7 +91,7 @@ def test_one_random_draft_under_thresholds(found: Place, single: F, acc: F) -> N
     check(text, lambda r: oracle_rules.thresholds(r, single, acc), plain)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(row=rows(max_size=6), single=SHARES, acc=SHARES, data=st.data())
 def test_siblings(row: list[F], single: F, acc: F, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(row))))
@@ -131,13 +131,13 @@ def squares(draw: st.DrawFn) -> Place:
     return place_of(letters | {"U": draw(st.sampled_from([tested, None]))}, numerics)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(found=squares(), delta=st.sampled_from([F(1, 8), F(1, 2)]))
 def test_cactus_exactly(found: Place, delta: F) -> None:
     check(f"cactus:{delta}", lambda r: oracle_rules.cactus(r, delta), found)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(found=places(), delta=DELTAS)
 def test_cactus_within_its_bound(found: Place, delta: F) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -150,7 +150,7 @@ def _any_root(found: Place) -> Place:
     return Place(found.laws, {k: v for k, v in found.numerics.items() if k != "uniform"})
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(found=float_places(), delta=DELTAS)
 def test_cactus_on_float_rows(found: Place, delta: F) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -162,7 +162,7 @@ SCHEMES = pytest.mark.parametrize("scheme", ["gumbel", "minhash", "minhash-dart"
 
 
 @SCHEMES
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(pair=pairs())
 def test_couplings(scheme: str, pair: tuple[list[F], list[F]]) -> None:
     found = place(*pair)
@@ -172,7 +172,7 @@ def test_couplings(scheme: str, pair: tuple[list[F], list[F]]) -> None:
 
 
 @SCHEMES
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(found=float_places())
 def test_couplings_of_float_rows(scheme: str, found: Place) -> None:
     outcomes = found.outcomes(f"shared-noise:{scheme}")
@@ -183,13 +183,13 @@ def test_couplings_of_float_rows(scheme: str, found: Place) -> None:
     ).is_zero()
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(found=places())
 def test_reused_noise(found: Place) -> None:
     check("reused-noise", oracle_rules.reused_noise, found)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(found=float_places())
 def test_reused_noise_on_float_rows(found: Place) -> None:
     check("reused-noise", oracle_rules.reused_noise, found, exactly=False)
@@ -203,7 +203,7 @@ def test_reused_noise_of_the_field_case() -> None:
     assert entries(outcomes.accepted + outcomes.recovered) == [F(1, 5), F(16, 45), F(4, 9)]
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(found=places(numerics=False), data=st.data())
 def test_given(found: Place, data: st.DataObject) -> None:
     size = found.size
@@ -217,19 +217,19 @@ def test_given(found: Place, data: st.DataObject) -> None:
     agrees(outcomes, oracle_rules.law(roles.D, oracle_rules.given(roles, accept, recovery)))
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(found=places(numerics=False))
 def test_recovery_by_softmax(found: Place) -> None:
     check("token:recovery=softmax", lambda r: oracle_rules.token(r, "softmax"), found, False)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(found=float_places())
 def test_recovery_by_softmax_on_float_rows(found: Place) -> None:
     check("token:recovery=softmax", lambda r: oracle_rules.token(r, "softmax"), found, False)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(found=places(numerics=False), weight=st.fractions(0, 1, max_denominator=5))
 def test_mixture_with_a_one_hot_draft(found: Place, weight: F) -> None:
     """h = LAMBDA P + (1 - LAMBDA) [y = x], drafted token by drafted token."""
@@ -245,7 +245,7 @@ def test_mixture_with_a_one_hot_draft(found: Place, weight: F) -> None:
     agrees(one_hot.outcomes(f"mixture:{weight}"), expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data(), text=st.sampled_from(["classical", "optimal-loss:1/20"]))
 def test_envelope_and_front_on_float_rows(data: st.DataObject, text: str) -> None:
     size = data.draw(st.integers(3, 6))
@@ -265,7 +265,7 @@ def test_envelope_and_front_on_float_rows(data: st.DataObject, text: str) -> Non
         check(text, lambda r: oracle_rules.optimal_loss(r, F(1, 20)), found, exactly=False)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(found=float_places(one_hot=False), single=SHARES, acc=SHARES)
 def test_thresholds_on_float_rows(found: Place, single: F, acc: F) -> None:
     roles = found.roles()

@@ -24,7 +24,7 @@ class Atom:
 
     For codes, ``present`` lists the codes that occur, rising, and ``counts`` how often each does.
     ``log_scores`` are the logits behind the values, where they are known, and ``bound`` the
-    relative error of the values against them.
+    relative error of the values against them. ``constant``: every value is 1.
     """
 
     size: int
@@ -35,6 +35,7 @@ class Atom:
     counts: NDArray[np.intp] | None = None
     log_scores: LogScores | None = None
     bound: Fraction = Fraction(0)
+    constant: bool = False
 
     @classmethod
     def of(cls, dense: FloatArray) -> Atom:
@@ -52,6 +53,13 @@ class Atom:
         if self.codes is None or self.table is None:
             raise ValueError("an atom needs dense values, or codes with their table")
         return self.table.take(self.codes[entries])
+
+    @property
+    def levels(self) -> FloatArray:
+        """The values, each at least once."""
+        if self.table is not None and self.present is not None:
+            return self.table[self.present]
+        return self.values
 
     def at(self, entries: NDArray[np.intp]) -> FloatArray:
         """The values of some entries."""
@@ -128,6 +136,9 @@ def entries_of_largest(sizes: NDArray[np.floating[Any]], count: int) -> NDArray[
 
 def signs_of(size: int, terms: Terms) -> Signs:
     """Where ``sum_k c_k a_k(x) [x in M_k]`` is positive and where it is negative, exactly."""
+    level = _against_constant(terms)
+    if level is not None:
+        return level
     compared = compare_by_scores(terms)
     unsure = size if compared is None else size - sum(map(np.count_nonzero, compared))
     if compared is None or unsure > MENDED:
@@ -142,6 +153,26 @@ def signs_of(size: int, terms: Terms) -> Signs:
             value = sum(c * Fraction(atom.entry(entry)) for (atom, _), c in terms.items())
             positive[entry], negative[entry] = value > 0, value < 0
     return compared
+
+
+def _against_constant(terms: Terms) -> Signs | None:
+    """Signs of ``c a - d``, c and d above 0, or of the negative: a float64 against a number."""
+    if len(terms) != 2 or any(masks for _, masks in terms):
+        return None
+    pairs = [(atom, c) for (atom, _), c in terms.items()]
+    ((atom, c), (unit, d)) = sorted(pairs, key=lambda pair: pair[0].constant)
+    if not unit.constant or atom.constant or (c > 0) == (d > 0):
+        return None
+    edge = -d / c
+    nearest = float(edge)
+    above = np.greater_equal if Fraction(nearest) > edge else np.greater
+    below = np.less_equal if Fraction(nearest) < edge else np.less
+    coded = atom.table is not None and atom.codes is not None
+    values = atom.table if atom.table is not None and coded else atom.values
+    positive, negative = above(values, nearest), below(values, nearest)
+    if atom.codes is not None and coded:
+        positive, negative = positive.take(atom.codes), negative.take(atom.codes)
+    return Signs(positive, negative) if c > 0 else Signs(negative, positive)
 
 
 def _same_scale(terms: Terms) -> tuple[Atom, Atom] | None:

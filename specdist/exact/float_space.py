@@ -102,7 +102,7 @@ class Space:
     def ones(self) -> Atom:
         """The array that is 1 for every entry."""
         if not self.unit:
-            self.unit.append(Atom.of(np.ones(self.size)))
+            self.unit.append(Atom(self.size, np.ones(self.size), constant=True))
         return self.unit[0]
 
     def product(self, first: Atom, second: Atom) -> tuple[Atom, Atom, Fraction]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from specdist.errors import SettingsError
-from specdist.exact.envelope import largest_ratio
+from specdist.exact.envelope import LargestRatio, largest_ratio
 from specdist.exact.vector import ExactVector
 from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
@@ -34,11 +34,20 @@ def classical_outcomes(laws: RoleLaws, use: RecipeStep) -> Outcomes:
             "rule classical: no token that is drafted has target mass, so the envelope is 0",
             expected="a draft law that reaches the target",
         )
+    accepted = laws.reaching(_accepted(laws, tested, ratio))
+    return recover(laws, accepted, "target")
+
+
+def _accepted(laws: RoleLaws, tested: ExactVector, ratio: LargestRatio) -> ExactVector:
+    """``D P / (M Q)``, which is ``P / M`` where D is Q."""
+    drafted, target = laws[Role.DRAFTED_FROM], laws[Role.ACCEPT_TARGET]
     test = replace(laws.numerics.accept_test(), epsilon=Fraction(0))
+    if test.ideal and drafted.same_as(tested):
+        error = (target.error + ratio.error) / ratio.value
+        return target.scaled(1 / ratio.value).widened(min(error, Fraction(2)))
     error = (1 + tested.error) * (1 + ratio.error) - 1
     raised = tested.scaled(ratio.value).widened(error)
-    accepted = laws.reaching(drafted.accepted_from(target, raised, test))
-    return recover(laws, accepted, "target")
+    return drafted.accepted_from(target, raised, test)
 
 
 def covering(laws: RoleLaws) -> ExactVector:
