@@ -135,3 +135,13 @@ def test_a_rule_beside_an_engine_of_the_environment(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("SPECDIST_ENGINE", "flashinfer")
     made = variants(*ROWS, "--rule", "token", "--rule", "one-hot")
     assert list(made) == ["flashinfer-chain, rule token", "flashinfer-chain, rule one-hot"]
+
+
+def test_the_references_of_two_engines_are_compared_too() -> None:
+    logits = ("--target-logits", "2,1.6,.6,.6,0,-1", "--draft-logits", "1,2,.5,.5,0,0")
+    options = ("-T", ".7", "--top-k", "3", "--top-p", "0.9", "--format", "json")
+    engines = ("--engine", "transformers", "--engine", "vllm", "--engine", "hf-match")
+    first, other, same = run("compare", *logits, *options, *engines).json()["variants"]
+    assert first["reference_distance"] is None
+    assert 0.0796 < other["reference_distance"]["approx"] < 0.0797
+    assert same["reference_distance"]["approx"] == 0

@@ -12,7 +12,13 @@ from fractions import Fraction
 
 from specdist.errors import SettingsError
 from specdist.exact.accept_test import AcceptTest, UniformGrid
-from specdist.model.value_texts import Interval, number_within, one_of, shortened
+from specdist.model.value_texts import (
+    Interval,
+    number_within,
+    one_of,
+    shortened,
+    written_number,
+)
 
 _ZERO = Fraction(0)
 _GRID = re.compile(
@@ -155,3 +161,35 @@ def _empty(text: str) -> EmptyResidual:
             expected="ask, token:ID, last, target or none",
         )
     return EmptyResidual("token", int(found[1]))
+
+
+def written_numerics(numerics: Numerics) -> dict[str, str]:
+    """The option texts that `read_numerics` turns into ``numerics``; defaults are left out."""
+    texts: dict[str, str] = {}
+    if numerics.grid is not None:
+        texts["uniform"] = _written_grid(numerics.grid)
+    if numerics.inclusive:
+        texts["inequality"] = "inclusive"
+    if not numerics.capped:
+        texts["ratio"] = "uncapped"
+    if numerics.ratio_epsilon:
+        texts["ratio-epsilon"] = written_number(numerics.ratio_epsilon)
+    if numerics.residual_floor:
+        texts["residual-floor"] = written_number(numerics.residual_floor)
+    if numerics.zero_draft != "error":
+        texts["zero-draft"] = numerics.zero_draft
+    empty = numerics.empty_residual
+    if empty.how == "token":
+        texts["empty-residual"] = "last" if empty.token < 0 else f"token:{empty.token}"
+    elif empty.how != "ask":
+        texts["empty-residual"] = empty.how
+    if numerics.unnormalised:
+        texts["unnormalised"] = "yes"
+    return texts
+
+
+def _written_grid(grid: UniformGrid) -> str:
+    ends = next(name for name, ends in _ENDS.items() if ends == (grid.zero, grid.one))
+    power = grid.points.bit_length() - 1
+    written = f"2^{power}" if grid.points == 1 << power and power > 9 else str(grid.points)
+    return written if ends == "zero" else f"{written}:ends={ends}"

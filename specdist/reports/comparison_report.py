@@ -31,6 +31,8 @@ class Compared:
     rules: tuple[str, ...]
     findings: tuple[str, ...]
     report: Report
+    from_first: Figure | None = None
+    """The largest total variation between this variant's reference and that of the first."""
 
 
 def to_json(compared: Sequence[Compared], exact: bool) -> dict[str, Any]:
@@ -55,6 +57,9 @@ def table(compared: Sequence[Compared]) -> list[str]:
         shown += layout.wrap(item.label, rest="  ") if own_line else []
         shown.append(line)
         shown += layout.wrap(", ".join(item.findings), "    ") if item.findings else []
+        if item.from_first is not None and item.from_first.approx:
+            distance = f"decodes another law than {compared[0].label}: total variation up to "
+            shown += layout.wrap(distance + _written(item.from_first), "    ")
     summary = compared[0].report.summary
     checked = f"{plural(summary.steps, 'step')}, {plural(summary.positions, 'position')} under each"
     return [*shown, "", checked, *layout.wrap(_READING)]
@@ -90,5 +95,6 @@ def _variant(item: Compared, exact: bool) -> dict[str, Any]:
         "undecided": summary.undecided,
         "acceptance_rate": None if rate is None else number(rate, exact),
         "total_variation_max": None if variation is None else number(variation, exact),
+        "reference_distance": None if item.from_first is None else number(item.from_first, exact),
         "findings": list(item.findings),
     }

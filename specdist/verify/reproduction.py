@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from specdist.model.capture import Position
-from specdist.model.numerics import Numerics
+from specdist.model.numerics import Numerics, written_numerics
 from specdist.model.recipe import Recipe
 from specdist.model.report import RoleUse
 from specdist.model.role import DRAFT_ROLES, TARGET_ROLES, Role
 from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Row
 from specdist.model.settings import CheckSettings
-from specdist.model.value_texts import written_number
 from specdist.processing.recipe_layers import DEFAULT_RULE
 from specdist.verify.plan import Plan
 
@@ -167,29 +166,8 @@ def _given(position: Position, plan: Plan) -> Mapping[str, tuple[Fraction, ...]]
 
 
 def _numeric_options(numerics: Numerics) -> Iterator[str]:
-    grid, empty = numerics.grid, numerics.empty_residual
-    if grid is not None:
-        ends = {(True, False): "", (False, True): ":ends=one", (True, True): ":ends=both"}
-        points = grid.points
-        power = points.bit_length() - 1
-        written = f"2^{power}" if points == 1 << power and power > 9 else str(points)
-        yield _option("uniform", written + ends.get((grid.zero, grid.one), ":ends=neither"))
-    if numerics.inclusive:
-        yield _option("inequality", "inclusive")
-    if not numerics.capped:
-        yield _option("ratio", "uncapped")
-    if numerics.ratio_epsilon:
-        yield _option("ratio-epsilon", written_number(numerics.ratio_epsilon))
-    if numerics.residual_floor:
-        yield _option("residual-floor", written_number(numerics.residual_floor))
-    if numerics.zero_draft != "error":
-        yield _option("zero-draft", numerics.zero_draft)
-    if empty.how == "token":
-        yield _option("empty-residual", "last" if empty.token < 0 else f"token:{empty.token}")
-    elif empty.how != "ask":
-        yield _option("empty-residual", empty.how)
-    if numerics.unnormalised:
-        yield "--unnormalised"
+    for name, text in written_numerics(numerics).items():
+        yield f"--{name}" if name == "unnormalised" else _option(name, text)
 
 
 def _proposal_options(position: Position, plan: Plan) -> Iterator[str]:

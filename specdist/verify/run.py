@@ -118,7 +118,7 @@ class Run:
         workers = checking.workers or os.cpu_count() or 1
         guessed = guesses(capture)
         self.read_as += [guessed] if guessed else []
-        steps = self._selected(capture)
+        steps = self.selected(capture)
         for done, result in enumerate(verify_all(steps, checking, workers, self.executor), 1):
             self._take(result)
             yield result
@@ -152,7 +152,8 @@ class Run:
             )
         )
 
-    def _selected(self, capture: Capture) -> Iterator[Step]:
+    def selected(self, capture: Capture) -> Iterator[Step]:
+        """The steps of a capture that the settings choose."""
         reading = self.settings.reading
         taken = 0
         for step in capture.steps():

@@ -66,7 +66,8 @@ def compare(
             advice="specdist compare CAPTURE --engine vllm --engine sglang",
         )
     opened = _opened(list(captures or ()), sides, typed, variants[0][1])
-    compared = [_checked(label, chosen, opened) for label, chosen in variants]
+    first = variants[0][1]
+    compared = [_checked(label, chosen, opened, first) for label, chosen in variants]
     if form == "json":
         import json
 
@@ -117,9 +118,12 @@ def _opened(
     return [typed_capture(rows)]
 
 
-def _checked(label: str, chosen: Effective, opened: Sequence[Capture | Unreadable]) -> Compared:
+def _checked(
+    label: str, chosen: Effective, opened: Sequence[Capture | Unreadable], first: Effective
+) -> Compared:
     """One variant over all captures. Raises CaptureError for a capture that cannot be read."""
     from specdist.reports.comparison_report import Compared
+    from specdist.verify.reference_distance import reference_distance
     from specdist.verify.run import check
 
     running = check(opened, chosen.settings, retain=False)
@@ -140,7 +144,10 @@ def _checked(label: str, chosen: Effective, opened: Sequence[Capture | Unreadabl
     findings |= dict.fromkeys(finding.ident for finding in report.findings)
     preset = chosen.settings.checking.preset
     engine = None if preset is None else preset.name
-    return Compared(label, engine, tuple(rules), tuple(findings), report)
+    distance = None
+    if chosen is not first:
+        distance = reference_distance(opened, first.settings, chosen.settings)
+    return Compared(label, engine, tuple(rules), tuple(findings), report, distance)
 
 
 def _broken(item: Unreadable) -> CaptureError:
