@@ -32,12 +32,21 @@ class UniformGrid:
     def last(self) -> int:
         return self.points if self.one else self.points - 1
 
+    @property
+    def step(self) -> Fraction:
+        """Probability of one point."""
+        return Fraction(1, self.last - self.first + 1)
+
+    @property
+    def stretch(self) -> Fraction:
+        """By how much a change of a chance between two points is enlarged at most."""
+        return max(self.points * self.step, _ONE)
+
     def share(self, chance: Fraction, inclusive: bool) -> Fraction:
         """Probability of ``u < chance``, or of ``u <= chance``."""
         edge = chance * self.points
         top = floor(edge) if inclusive else ceil(edge) - 1
-        size = self.last - self.first + 1
-        return Fraction(min(max(min(top, self.last) - self.first + 1, 0), size), size)
+        return max(min(top, self.last) - self.first + 1, 0) * self.step
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def both_choose(scheme: str, target: ExactVector, draft: ExactVector) -> ExactVe
     if isinstance(target, RationalVector) and isinstance(draft, RationalVector):
         by_race = scheme == "gumbel"
         found = _by_race(target, draft) if by_race else _by_intervals(target, draft)
-        both = sum(1 for value in found if value)
+        both = sum(1 for p, q in zip(target.entries, draft.entries, strict=True) if p and q)
         return RationalVector(tuple(found), apart if by_race else min(2 * both * error, _TWO))
     from specdist.exact.float_couplings import float_both_choose
 

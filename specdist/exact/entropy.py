@@ -5,7 +5,9 @@ then 80, 160 and 320; that ``exp(-H)`` is a given number is proven in integers, 
 are small: ``exp(-H) = x`` iff ``x^N = prod v^(N v)`` with N the common denominator. Float64 entries
 get one enclosure (`float_entropy`). For real-valued entries ``v (1 + e)``, ``|e| <= E <= 1/2``, H
 moves by at most ``E (H + 2 sum v)``: the sum of ``v e ln v`` is at most ``E H``, that of
-``v (1 + e) ln(1 + e)`` at most ``E (1 + E) sum v``.
+``v (1 + e) ln(1 + e)`` at most ``E (1 + E) sum v``. Where the entries sum to s > 1, terms of v > 1
+are negative: they sum to ``-s ln s`` at least, which is above ``s (1 - s)``, and twice that is
+added to H.
 """
 
 from __future__ import annotations
@@ -67,12 +69,15 @@ def entropy(vector: ExactVector, digits: int = DIGITS[0]) -> Enclosure:
 
 def widened(enclosure: Enclosure, vector: ExactVector) -> Enclosure:
     """The enclosure for every vector within the error of this one."""
-    if not vector.error:
-        return enclosure
+    total = vector.total()
+    least = min(total * (1 - total), _ZERO)
+    low, high = enclosure
     if vector.error > _HALF:
-        return Enclosure(_ZERO, Fraction(vector.size))
-    slack = vector.error * (enclosure.high + 2 * vector.total())
-    return Enclosure(max(enclosure.low - slack, _ZERO), enclosure.high + slack)
+        low, high = least, Fraction(vector.size)
+    elif vector.error:
+        slack = vector.error * (high + 2 * (total - least))
+        low, high = low - slack, high + slack
+    return Enclosure(max(low, least), high)
 
 
 def entropy_at_most(vector: ExactVector, limit: Fraction) -> bool | None:

@@ -35,7 +35,7 @@ def float_entropy(vector: ExactVector) -> Enclosure:
     middle = -scale * (logarithms + logarithm * total)
     rounded = 12 * _UNIT * size + abs(logarithm) * total / 10**37
     error = scale * rounded + _TINY
-    return Enclosure(max(middle - error, Fraction(0)), middle + error)
+    return Enclosure(middle - error, middle + error)
 
 
 def _sums(atom: Atom) -> tuple[Fraction, Fraction, Fraction]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -33,10 +34,11 @@ def accepted(
     the target, else rounded with the rounding in its error."""
     if test.ideal and drafted.terms == tested.terms:
         return drafted.minimum(target)
+    unsure = (target.error or tested.error) and target.terms != tested.terms
+    choice = drafted.open or target.open or tested.open or bool(unsure)
     drafted, target, tested = whole(drafted), whole(target), whole(tested)
-    if test.ideal:
-        return _accepted_by_ratio(drafted, target, tested, test)
-    return _accepted_by_chance(drafted, target, tested, test)
+    by = _accepted_by_ratio if test.ideal else _accepted_by_chance
+    return replace(by(drafted, target, tested, test), open=choice)
 
 
 def whole(vector: FloatVector) -> FloatVector:
@@ -44,7 +46,8 @@ def whole(vector: FloatVector) -> FloatVector:
     if len(vector.terms) == 1 and not next(iter(vector.terms))[1]:
         return vector
     error = vector.error + (len(vector.terms) + 2) * 2 * _UNIT * vector.size_bound() + _TINY
-    return vector.of({(Atom.of(vector.approximate()), frozenset()): Fraction(1)}, error)
+    rounded = vector.of({(Atom.of(vector.approximate()), frozenset()): Fraction(1)}, error)
+    return replace(rounded, open=vector.open)
 
 
 def _accepted_by_ratio(
@@ -91,7 +94,7 @@ def _accepted_by_chance(
     drafted: FloatVector, target: FloatVector, tested: FloatVector, test: AcceptTest
 ) -> FloatVector:
     """Grids and epsilons: chances in float64. A ratio that is too close to a point of the grid to
-    tell its side makes the chance uncertain by 1/N. ``drafted`` and so on are single laws."""
+    tell its side makes the chance uncertain by one point. ``drafted`` and so on are single laws."""
     mass, goal = drafted.approximate(), target.approximate()
     divisor = tested.approximate() + float(test.epsilon)
     possible = target.single()[0].values > 0
@@ -110,9 +113,11 @@ def _accepted_by_chance(
     infinite, nothing = float(test.zero_chance), float(test.accepts_nothing)
     chance[zero] = np.where(possible[zero], infinite, nothing)
     product = drafted.of({(Atom.of(mass * chance), frozenset()): Fraction(1)}, _ZERO)
-    error = drafted.error + relative + 32 * _UNIT + _TINY
-    if test.grid is not None and unsure.any():
-        error += drafted.restricted(unsure).total() / test.grid.points
+    apart = relative + 32 * _UNIT
+    if test.grid is not None:
+        apart *= test.grid.stretch
+        apart += drafted.restricted(unsure).total() * test.grid.step
+    error = drafted.error + apart + _TINY
     deep = ~zero & (divisor < _DEEP)  # there float64 tells nothing about the ratio
     return product.widened(error + drafted.restricted(deep).total())
 

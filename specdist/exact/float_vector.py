@@ -10,19 +10,14 @@ inside the algebra, and terms that cancel do so exactly and for the real-valued 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specdist.exact.accept_test import AcceptTest
-from specdist.exact.float_atoms import (
-    Atom,
-    Terms,
-    entries_of_largest,
-    signs_of,
-)
+from specdist.exact.float_atoms import Atom, Terms, entries_of_largest, signs_of
 from specdist.exact.float_entries import (
     Parts,
     approximate_entries,
@@ -44,11 +39,15 @@ _TINY = Fraction(1, 2**1000)
 
 @dataclass(frozen=True, eq=False)
 class FloatVector:
-    """See the module and `ExactVector`. Built by `vectors.vectors_of_laws`."""
+    """See the module and `ExactVector`. Built by `vectors.vectors_of_laws`.
+
+    ``open``: ``error`` holds a choice that rounding left open, not only rounded weights.
+    """
 
     space: Space
     terms: Terms
     error: Fraction = _ZERO
+    open: bool = False
 
     @property
     def size(self) -> int:
@@ -64,15 +63,21 @@ class FloatVector:
         error = abs(factor) * self.error
         if factor_error:
             error += factor_error * (self.size_bound() + self.error)
-        return FloatVector(self.space, scaled_terms(self.terms, factor), error)
+        terms = scaled_terms(self.terms, factor)
+        return FloatVector(self.space, terms, error, self.open or bool(factor_error))
 
     def widened(self, error: Fraction) -> FloatVector:
-        return FloatVector(self.space, self.terms, error)
+        return replace(self, error=error)
+
+    def doubted(self, error: Fraction) -> FloatVector:
+        return replace(self, error=self.error + error, open=True) if error else self
 
     def minimum(self, other: FloatVector) -> FloatVector:
+        if self.same_as(other) and not other.open:
+            return self
         difference = self - other
         smaller = difference.restricted(difference.signs().negative)
-        return FloatVector(self.space, (other + smaller).terms, self.error + other.error)
+        return (other + smaller).widened(self.error + other.error)
 
     def positive_part(self) -> FloatVector:
         return self.restricted(self.signs().positive)
@@ -90,7 +95,7 @@ class FloatVector:
         return not signs.positive.any() and not signs.negative.any()
 
     def vanishes_identically(self) -> bool:
-        return not self.terms or (not self.error and self.is_zero())
+        return not (self.terms or self.open) or (not self.error and self.is_zero())
 
     def same_as(self, other: FloatVector) -> bool:
         return self is other or (self.terms == other.terms and self.error == other.error)
@@ -100,9 +105,8 @@ class FloatVector:
             return []
         entries, sizes = self._candidates(count)
         entries = entries[np.lexsort((entries, -sizes))][: 2 * count + 16].tolist()
-        if (
-            len(self.terms) > 1 or next(iter(self.terms), (None, True))[1]
-        ):  # nearly equal entries are put in order exactly
+        # Nearly equal entries are put in order exactly.
+        if len(self.terms) > 1 or next(iter(self.terms), (None, True))[1]:
             exact = {entry: -abs(self.entry(entry)) for entry in entries}
             entries.sort(key=lambda entry: (exact[entry], entry))
         return self.space.tokens(np.array(entries[:count], dtype=np.intp))
@@ -144,7 +148,8 @@ class FloatVector:
         open_sign = ~((condition - margin).signs().positive | (condition + margin).signs().negative)
         if sure is not None:
             open_sign &= ~sure.signs().positive
-        return kept.widened(self.error + self.restricted(open_sign).total())
+        doubtful = self.restricted(open_sign)
+        return kept.doubted(2 * doubtful.positive_part().total() - doubtful.total())
 
     def among(self, tokens: Sequence[int]) -> FloatVector:
         chosen = np.zeros(self.space.size, dtype=np.bool_)
@@ -163,18 +168,17 @@ class FloatVector:
                     terms[key] = terms.get(key, _ZERO) + c * d
                 lost += abs(c * d) * cut
         error = (1 + self.error) * (1 + other.error) - 1 + lost
-        return self.of(terms, error)
+        return FloatVector(self.space, terms, error, self.open or other.open)
 
     def over_complement(self, law: FloatVector) -> tuple[FloatVector, Fraction]:
         law = whole(law)
         quotient = over_complement(
             self.approximate(), self.entry, self.error, law.single(), law.error
         )
-        error = quotient.error + 16 * _UNIT * (self.size_bound() + 1) + _TINY
-        vector = FloatVector(
-            self.space, {(Atom.of(quotient.values), frozenset()): Fraction(1)}, error
-        )
-        return vector, quotient.lost
+        rounded = (4 * len(self.terms) + 12) * _UNIT * (self.size_bound() + 1)
+        terms: Terms = {(Atom.of(quotient.values), frozenset()): Fraction(1)}
+        error = quotient.error + rounded + _TINY
+        return FloatVector(self.space, terms, error, self.open or law.open), quotient.lost
 
     def positive_where_zero(self, other: FloatVector) -> Share | None:
         signs = other.signs()
@@ -189,10 +193,7 @@ class FloatVector:
         if self is other or self.terms == other.terms:
             return []
         outside = (self.single()[0].values > 0) & ~(other.single()[0].values > 0)
-        entries = np.flatnonzero(outside)[:16]
-        return [
-            int(entry if self.space.ids is None else self.space.ids[entry]) for entry in entries
-        ]
+        return self.space.tokens(np.flatnonzero(outside)[:16])
 
     def of(self, terms: Terms, error: Fraction) -> FloatVector:
         """A vector over the same tokens."""
@@ -206,19 +207,20 @@ class FloatVector:
                 terms[key] = total
             else:
                 del terms[key]
-        return FloatVector(self.space, terms, self.error + other.error)
+        error, choice = self.error + other.error, self.open or other.open
+        return FloatVector(self.space, terms, error, choice)
 
     def restricted(self, tokens: NDArray[np.bool_]) -> FloatVector:
         if tokens.all():
             return self
         if not tokens.any():
-            return FloatVector(self.space, {}, self.error)
+            return replace(self, terms={})
         mask = self.space.mask(tokens)
         terms: Terms = {}
         for (atom, masks), coefficient in self.terms.items():
             key = (atom, masks | {mask})
             terms[key] = terms.get(key, _ZERO) + coefficient
-        return FloatVector(self.space, {k: c for k, c in terms.items() if c}, self.error)
+        return replace(self, terms={k: c for k, c in terms.items() if c})
 
     def signs(self) -> Signs:
         key = sign_key(self.terms, 1)

@@ -77,6 +77,9 @@ class RationalVector:
     def widened(self, error: Fraction) -> RationalVector:
         return RationalVector(self.entries, error)
 
+    def doubted(self, error: Fraction) -> RationalVector:
+        return RationalVector(self.entries, self.error + error)
+
     def minimum(self, other: RationalVector) -> RationalVector:
         return self._zip(other, min)
 
@@ -113,6 +116,8 @@ class RationalVector:
         chances = map(test.chance, target.entries, tested.entries)
         values = tuple(mass * chance for mass, chance in zip(self.entries, chances, strict=True))
         error = quotient_error(self.error, target.error, tested.error)
+        if test.grid is not None:  # chances change by points of the grid
+            error = min(error * test.grid.stretch, Fraction(2))
         if target.error or tested.error:
             # Where a rounded weight underflowed, target/tested may be anything.
             pairs = zip(self.entries, tested.entries, strict=True)
@@ -123,8 +128,8 @@ class RationalVector:
     def _unsure(
         self, target: RationalVector, tested: RationalVector, test: AcceptTest, slack: Fraction
     ) -> Fraction:
-        """What a grid adds to the error: 1/N of the mass whose rounded ratio may lie on the other
-        side of a point."""
+        """What a grid adds to the error: one point for the mass whose rounded ratio may lie on the
+        other side of it."""
         if test.grid is None:
             return _ZERO
         mass, points = _ZERO, test.grid.points
@@ -133,7 +138,7 @@ class RationalVector:
             edge = min(target.entries[i] / divisor, Fraction(2)) * points if divisor else _ZERO
             if edge and abs(edge - Fraction(round(edge))) <= edge * slack:
                 mass += drafted
-        return mass / test.grid.points
+        return mass * test.grid.step
 
     def constant(self, value: Fraction) -> RationalVector:
         return RationalVector((Fraction(value),) * len(self.entries))

@@ -46,6 +46,10 @@ class ExactVector(Protocol):
     def widened(self, error: Fraction) -> Self:
         """The same vector with ``error`` in place of its own."""
 
+    def doubted(self, error: Fraction) -> Self:
+        """The same vector with ``error`` added for a choice that rounding leaves open: terms that
+        cancel then prove nothing (`vanishes_identically`)."""
+
     def minimum(self, other: Self) -> Self:
         """``min(v(x), other(x))`` for every x."""
 

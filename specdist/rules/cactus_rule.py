@@ -30,7 +30,7 @@ from specdist.rules.residuals import emptied, nothing_refused
 from specdist.rules.rule import Rule
 from specdist.rules.token_rule import token_verification
 
-_ONE = Fraction(1)
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def cactus_outcomes(laws: RoleLaws, use: RecipeStep) -> Outcomes:
@@ -48,14 +48,14 @@ def cactus_outcomes(laws: RoleLaws, use: RecipeStep) -> Outcomes:
     refused = laws.refused(accepted)
     rejected = refused.total()
     if not rejected:
-        return nothing_refused(accepted)
+        return nothing_refused(accepted, refused)
     floor = laws.numerics.residual_floor
     one_hot = Role.RESIDUAL_DRAFT in laws.one_hot
     if one_hot and laws.numerics.ideal:  # the scale of the others cancels
         return recovered_without_drafted(laws, accepted, None, weights=target)
     subtracted = None if one_hot else laws[Role.RESIDUAL_DRAFT]
     spread = recovered_by_raised(refused, found, subtracted, floor)
-    return emptied(laws, Outcomes(accepted, spread.recovered, rejected), spread.lost)
+    return emptied(laws, Outcomes(accepted, spread.recovered, rejected), spread.lost, _ZERO)
 
 
 def _with_target(laws: RoleLaws, target: ExactVector) -> RoleLaws:

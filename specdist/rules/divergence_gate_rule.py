@@ -48,8 +48,8 @@ def _undecided(outcomes: Outcomes, error: Fraction) -> Outcomes:
     doubt = Fraction(2)
     return replace(
         outcomes,
-        accepted=outcomes.accepted.widened(outcomes.accepted.error + doubt),
-        recovered=outcomes.recovered.widened(outcomes.recovered.error + doubt),
+        accepted=outcomes.accepted.doubted(doubt),
+        recovered=outcomes.recovered.doubted(doubt),
     )
 
 

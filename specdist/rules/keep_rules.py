@@ -110,7 +110,7 @@ def _all_or_nothing(kept: bool, sure: bool) -> Share:
 
     def share(vector: ExactVector) -> ExactVector:
         found = vector.scaled(_ONE if kept else _ZERO)
-        return found if sure else found.widened(vector.error + vector.total())
+        return found if sure else found.widened(vector.error).doubted(vector.total())
 
     return share
 

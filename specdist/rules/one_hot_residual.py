@@ -37,9 +37,10 @@ def recovered_without_drafted(
         tested = laws.reaching(laws[Role.DRAFTED_FROM])
         beside = target.scaled(tested.total(), tested.error) - tested.product(target)
         return Outcomes(accepted, beside.scaled(share), laws.refused(accepted).total())
-    rejected = laws.refused(accepted).total()
+    refused = laws.refused(accepted)
+    rejected = refused.total()
     if not rejected:
-        return nothing_refused(accepted)
+        return nothing_refused(accepted, refused)
     floor = laws.numerics.residual_floor
     if weights is None:
         weights = floored(target, floor)
@@ -77,4 +78,4 @@ def _divided(
         if at_drafted is not None:
             recovered += unit.product(at_drafted.scaled(1 / mass)).scaled(everything)
     outcomes = Outcomes(accepted, recovered, rejected)
-    return emptied(laws, outcomes, lost) if lost else outcomes
+    return emptied(laws, outcomes, lost, shares.error) if lost else outcomes

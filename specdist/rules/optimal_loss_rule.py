@@ -70,14 +70,14 @@ def _accepted(laws: RoleLaws, share: Fraction, error: Fraction) -> ExactVector:
     if test.grid is None:
         by_ratio = drafted.accepted_from(target, tested, real).scaled(share)
         kept = drafted.scaled(1 - share) + by_ratio
-        return kept.widened(kept.error + error)
+        return kept.doubted(error)
     ones = drafted.constant(_ONE)
     by_ratio = ones.accepted_from(target, tested, real)
     chances = ones.scaled(1 - share) + by_ratio.scaled(share)
     kept = drafted.accepted_from(chances.widened(by_ratio.error), ones, test)
     # An error of c may move every chance across a point of the grid.
-    doubt = error + Fraction(1, test.grid.points) if error else _ZERO
-    return kept.widened(kept.error + doubt)
+    doubt = error + test.grid.step if error else _ZERO
+    return kept.doubted(doubt)
 
 
 OPTIMAL_LOSS = Rule(

@@ -32,15 +32,21 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What reached the test: its mass, and the share k(x) v(x) of any vector."""
+    """What reached the test: its mass K and how far rounding leaves it open, and the share
+    k(x) v(x) of any vector."""
 
     mass: Fraction
+    error: Fraction
     share: Share
 
 
 def kept_by(laws: RoleLaws, share: Share) -> Kept:
     """The draft tokens that reach the test at all."""
-    return Kept(share(laws[Role.DRAFTED_FROM]).total(), share)
+    drafted = laws[Role.DRAFTED_FROM]
+    reaching = share(drafted)
+    mass = reaching.total()
+    constant = reaching.error <= drafted.error and (reaching - drafted.scaled(mass)).is_zero()
+    return Kept(mass, _ZERO if constant else reaching.error, share)
 
 
 def proposal_outcomes(
@@ -67,10 +73,10 @@ def proposal_outcomes(
     outcomes = rule.outcomes(tried, use)
     if proposal.dropped != "target":
         return outcomes
-    fresh = laws[Role.BONUS_FROM].scaled(_ONE - kept.mass)
+    fresh = laws[Role.BONUS_FROM].scaled(_ONE - kept.mass, kept.error)
     return replace(
         outcomes,
-        recovered=outcomes.recovered + fresh,
+        recovered=(outcomes.recovered + fresh).doubted(kept.error),
         rejected=_ONE - outcomes.accepted.total(),
     )
 
@@ -96,11 +102,18 @@ def _reaching(kept: Kept, proposal: Proposal) -> Share:
                 "no token that is drafted is ever kept, so redrawing never ends",
                 expected="a keep rule that keeps something, or --dropped target",
             )
-        return lambda vector: kept.share(vector).scaled(1 / kept.mass)
-    dropped = _ONE - kept.mass
-    again = sum((dropped**n for n in range(proposal.redraws)), _ZERO)
-    last = dropped**proposal.redraws
-    return lambda vector: kept.share(vector).scaled(again) + vector.scaled(last)
+        mass, least = kept.mass, kept.mass - kept.error
+        apart = kept.error / (mass * least) if least > 0 else 2 / mass
+        return lambda vector: kept.share(vector).scaled(1 / mass, apart)
+    dropped, count = _ONE - kept.mass, proposal.redraws
+    again = sum((dropped**n for n in range(count)), _ZERO)
+    apart = kept.error * count * (count - 1) / 2  # the slope of `again` is at most this sum
+
+    def reaching(vector: ExactVector) -> ExactVector:
+        last = vector.scaled(dropped**count, kept.error * count)
+        return kept.share(vector).scaled(again, apart) + last
+
+    return reaching
 
 
 def _tested_effectively(laws: RoleLaws, reaching: Share) -> RoleLaws:
@@ -117,10 +130,12 @@ def _tested_effectively(laws: RoleLaws, reaching: Share) -> RoleLaws:
 
 def _cut_after(outcomes: Outcomes, laws: RoleLaws, share: Share) -> Outcomes:
     kept = share(outcomes.accepted)
-    cut = (outcomes.accepted - kept).total()
+    dropped = outcomes.accepted - kept
+    cut = dropped.total()
+    error = _ZERO if kept.same_as(outcomes.accepted) else dropped.error
     return replace(
         outcomes,
         accepted=kept,
-        recovered=outcomes.recovered + laws[Role.BONUS_FROM].scaled(cut),
+        recovered=outcomes.recovered + laws[Role.BONUS_FROM].scaled(cut, error),
         rejected=outcomes.rejected + cut,
     )

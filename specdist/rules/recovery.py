@@ -44,8 +44,9 @@ def recover(
     """
     if kind == "residual" and Role.RESIDUAL_DRAFT in laws.one_hot:
         return recovered_without_drafted(laws, accepted, one_hot_share)
-    if not laws.refused(accepted).total():
-        return nothing_refused(accepted)
+    refused = laws.refused(accepted)
+    if not refused.total():
+        return nothing_refused(accepted, refused)
     target = laws[Role.RESIDUAL_TARGET]
     if kind == "residual":
         return recovered_from(laws, accepted, residual(laws))
@@ -74,17 +75,28 @@ def recovered_from(
     """Outcomes of a rule that recovers every rejection from one law, ``weights / sum weights``.
 
     Where the weights are all 0 and a rejection is possible, the numeric model says what comes out.
-    ``extra_error`` is added to that of the recovered mass.
+    ``extra_error`` is added to that of the recovered mass, for a law that rounding leaves open.
     """
-    rejected = laws.refused(accepted).total()
+    refused = laws.refused(accepted)
+    rejected = refused.total()
     if not rejected:
-        return nothing_refused(accepted)
+        return nothing_refused(accepted, refused)
     mass = weights.total()
     if not mass:
-        return emptied(laws, Outcomes(accepted, accepted.scaled(_ZERO), rejected), rejected)
+        nothing = accepted.scaled(_ZERO)
+        if weights.error and not _equal_rows(laws):
+            nothing = nothing.doubted(2 * rejected)
+        return emptied(laws, Outcomes(accepted, nothing, rejected), rejected, accepted.error)
     # |norm(v) - norm(v')|_1 <= 2 |v - v'|_1 / |v|_1, and norms differ by at most 2.
-    error = rejected * min(2 * weights.error / mass, Fraction(2)) + accepted.error + extra_error
-    return Outcomes(accepted, weights.scaled(rejected / mass).widened(error), rejected)
+    error = rejected * min(2 * weights.error / mass, Fraction(2)) + accepted.error
+    recovered = weights.scaled(rejected / mass).widened(error).doubted(extra_error)
+    return Outcomes(accepted, recovered, rejected)
+
+
+def _equal_rows(laws: RoleLaws) -> bool:
+    """Whether the residual is empty beyond doubt."""
+    dense = Role.RESIDUAL_DRAFT not in laws.one_hot
+    return dense and laws.same(Role.RESIDUAL_TARGET, Role.RESIDUAL_DRAFT)
 
 
 def _recovered_by_argmax(laws: RoleLaws, accepted: ExactVector, target: ExactVector) -> Outcomes:

@@ -12,9 +12,14 @@ from specdist.rules.outcomes import Outcomes, RoleLaws
 _ZERO = Fraction(0)
 
 
-def nothing_refused(accepted: ExactVector) -> Outcomes:
-    """The outcomes where no drafted token is rejected."""
-    return Outcomes(accepted, accepted.scaled(_ZERO), _ZERO)
+def nothing_refused(accepted: ExactVector, refused: ExactVector) -> Outcomes:
+    """The outcomes where no drafted token is rejected, as far as rounding tells: beyond doubt
+    where the accepted mass is the drafted one, error included."""
+    nothing = accepted.scaled(_ZERO)
+    certain = refused.vanishes_identically() and 2 * accepted.error <= refused.error
+    if not certain:
+        nothing = nothing.doubted(refused.error)
+    return Outcomes(accepted, nothing, _ZERO)
 
 
 def floored(positive: ExactVector, floor: Fraction) -> ExactVector:
@@ -25,18 +30,21 @@ def floored(positive: ExactVector, floor: Fraction) -> ExactVector:
     return (positive - least).positive_part() + least
 
 
-def emptied(laws: RoleLaws, outcomes: Outcomes, lost: Fraction) -> Outcomes:
+def emptied(laws: RoleLaws, outcomes: Outcomes, lost: Fraction, error: Fraction) -> Outcomes:
     """The outcomes with what the numeric model says of ``lost``, rejected mass whose residual is
-    empty."""
+    empty, within ``error``."""
     policy = laws.numerics.empty_residual
     target = laws[Role.RESIDUAL_TARGET]
+    recovered = outcomes.recovered.widened(outcomes.recovered.error + error)
     if policy.how == "target":
-        instead = target.scaled(lost / target.total())
+        law = target.scaled(1 / target.total())
+        recovered += law.scaled(lost)
     elif policy.how == "token":
-        instead = point(target, policy.token).scaled(lost)
+        recovered += point(target, policy.token).scaled(lost)
     else:
-        return replace(outcomes, unassigned=lost, raises=policy.how == "none")
-    return replace(outcomes, recovered=outcomes.recovered + instead)
+        raises = policy.how == "none"
+        return replace(outcomes, recovered=recovered, unassigned=lost, raises=raises)
+    return replace(outcomes, recovered=recovered)
 
 
 def point(like: ExactVector, token: int) -> ExactVector:

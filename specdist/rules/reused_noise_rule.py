@@ -38,7 +38,7 @@ def reused_noise_outcomes(laws: RoleLaws, use: RecipeStep) -> Outcomes:
     refused = laws.refused(accepted)
     rejected = refused.total()
     if not rejected:
-        return nothing_refused(accepted)
+        return nothing_refused(accepted, refused)
     races = _Races(laws)
     found: dict[int, Fraction] = {}
     lost = error = _ZERO
@@ -51,7 +51,7 @@ def reused_noise_outcomes(laws: RoleLaws, use: RecipeStep) -> Outcomes:
         for y, share in after.law.items():
             found[y] = found.get(y, _ZERO) + mass * share
     recovered = from_entries(accepted, found, error + accepted.error + refused.error)
-    return emptied(laws, Outcomes(accepted, recovered, rejected), lost)
+    return emptied(laws, Outcomes(accepted, recovered, rejected), lost, _ZERO)
 
 
 class _After(NamedTuple):

@@ -66,7 +66,7 @@ def top(target: ExactVector, count: int) -> Share:
     def share(vector: ExactVector) -> ExactVector:
         near = vector.where((target - level).widened(_ZERO) + margin, also_zero=True)
         near = near.where((level - target).widened(_ZERO) + margin, also_zero=True)
-        return vector.among(kept).widened(vector.error + near.total())
+        return vector.among(kept).doubted(near.total())
 
     return share
 
