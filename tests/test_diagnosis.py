@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests import oracle, strategies
 from tests.cli import SAMPLES, run, spell
 from tests.test_against_oracle import capture
+from tests.test_field_cases import RUNS, arguments
 
 ROLES = ("accept_draft", "residual_draft", "drafted_from", "accept_target", "residual_target")
 ONE_HOT = oracle.ONE_HOT
@@ -353,6 +354,35 @@ def test_the_message_names_the_mistake(case: str) -> None:
     assert done.code == 1
     assert words in " ".join(done.stdout.split())
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
+
+
+CAPTURED: dict[tuple[str, str], str] = {
+    ("B01", "accept probabilities as captured"): "the accept test never rejects",
+    ("B03", "as captured"): "what is recovered has the target's own law",
+    ("B13", "verified rows ignore min-p"): "mass 1/5 on 2 tokens that the reference forbids",
+    ("B15", "weights 4, 2, 4 halved for each count; counts 0, 1, 0 instead of 1, 1, 0"): (
+        "exact for the target that was used (a row of its own)"
+    ),
+    ("B16", "bonus drawn from the raw row"): "mass 2/5 on 2 tokens that the reference forbids",
+    ("B21", "target/0 read as infinite"): (
+        "token 1 can be drafted, with mass 1/4, and the test takes its draft probability as 0"
+    ),
+    ("B26", "one deterministic child with the model's probability in the ratio"): (
+        "the draft token is deterministic"
+    ),
+    ("B39", "token 1 judged with the row of token 2"): "exact for the target that was used",
+    ("B40", "target stale"): "total variation 3/10 = 0.3000 from the target that was requested",
+}
+
+
+@pytest.mark.parametrize(("case", "name"), list(CAPTURED))
+def test_the_message_names_the_mistake_of_a_capture(case: str, name: str, tmp_path: Path) -> None:
+    (entry,) = [entry for other, entry in RUNS if (other, entry["name"]) == (case, name)]
+    done = run(*(word for word in arguments(entry, tmp_path) if word not in ("--format", "json")))
+    assert done.code == 1
+    assert CAPTURED[case, name] in " ".join(done.stdout.split())
+    lines = done.stdout.replace(str(tmp_path), "").splitlines()
+    assert all(len(line) <= 80 for line in lines)
 
 
 def by_roles(target: str, draft: str, roles: dict[str, Any]) -> str:

@@ -54,7 +54,7 @@ class Causes:
 
     def of(self, checked: Checked) -> Diagnosis:
         """The diagnosis of a position whose output law differs from the reference."""
-        variants = Variants(checked.setup, checked.laws.numerics.zero_draft)
+        variants = Variants(checked.setup, checked.laws)
         self._diagnosed += 1
         search = partial(minimal_repairs, variants)
         if self._diagnosed > SEARCHED:
@@ -66,7 +66,7 @@ class Causes:
 
 def ident_of(checked: Checked, within: Repair | None = None) -> str:
     """The ident of a position's main finding; with ``within`` no other repairs are tried."""
-    variants = Variants(checked.setup, checked.laws.numerics.zero_draft)
+    variants = Variants(checked.setup, checked.laws)
     search = partial(minimal_repairs, variants, within)
     return _diagnosed(checked, variants, search).idents[0]
 

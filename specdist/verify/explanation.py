@@ -14,7 +14,7 @@ from specdist.verify.position_check import PositionCheck
 from specdist.verify.reproduction import LONGEST_ROW, reproduction
 from specdist.verify.shrinking import all_typed, shrunk
 
-SHRUNK_STEPS = 64
+SHRUNK_STEPS = 32
 SHRUNK_POSITIONS = 4
 """So many steps of a capture, and differing positions of a step, are cut where they are too large
 to type; the later ones have no line to paste."""

@@ -29,7 +29,7 @@ from specdist.verify.position_check import PositionCheck
 
 TRIALS = 32
 """Positions that are tried at most, and"""
-_OF_ONE_SIZE = 12
+_OF_ONE_SIZE = 8
 """how many to look for a clearer one of the same size."""
 
 _CONFIRMED = 3

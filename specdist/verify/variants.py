@@ -51,12 +51,16 @@ class Repairs:
 class Variants:
     """Enumerates one position with parts of its setup changed, over one set of vectors."""
 
-    def __init__(self, setup: Setup, zero_draft: str) -> None:
+    def __init__(self, setup: Setup, laws: RoleLaws) -> None:
+        """``laws`` are those of the position as it is."""
         self.setup = setup
         self.tried = 0
         self.most = MOST
-        self._zero_draft = zero_draft
-        self._vectors = setup.vectors()
+        self._zero_draft = laws.numerics.zero_draft
+        whole = not setup.given and all(law.mass == 1 for law in setup.laws.values())
+        self._vectors: dict[Role | str, ExactVector] = {}
+        for name, vector in laws.vectors.items() if whole else setup.vectors().items():
+            self._vectors[name] = vector
         self._by_content = {_content(law): self._vectors[role] for role, law in setup.laws.items()}
         self._classes: list[Law] = []
         self._class_of: dict[Hashable, int] = {}
