@@ -56,9 +56,13 @@ def _accepted_by_ratio(
     drafted_atom, drafted_scale = drafted.single()
     tested_atom, tested_scale = tested.single()
     target_atom, target_scale = target.single()
-    possible = drafted_atom.values > 0
     below = (target - tested).signs().negative
     relative = quotient_error(drafted.error, target.error, tested.error)
+    if drafted_atom is tested_atom:  # below the tested law there is drafted mass
+        part = target.restricted(below).scaled(drafted_scale / tested_scale)
+        terms = (drafted.restricted(drafted.space.complement(below)) + part).terms
+        return drafted.of(terms, relative + _tail(drafted, None, target, tested))
+    possible = drafted_atom.values > 0
     if agree_where(possible, drafted_atom, tested_atom):
         part = target.restricted(possible & below).scaled(drafted_scale / tested_scale)
         terms = (drafted.restricted(possible & ~below) + part).terms
@@ -78,16 +82,20 @@ def _accepted_by_ratio(
 
 def _tail(
     drafted: FloatVector,
-    possible: NDArray[np.bool_],
+    possible: NDArray[np.bool_] | None,
     target: FloatVector,
     tested: FloatVector,
 ) -> Fraction:
-    """Drafted mass where target/tested may be anything, because weights underflowed there."""
+    """Drafted mass where target/tested may be anything, because weights underflowed there.
+    ``possible``: the tokens that can be drafted, None for all that are tested."""
     if not (target.error or tested.error):
         return _ZERO
-    values = tested.single()[0].values
-    deep = possible & (values > 0) & (values < _DEEP)
-    return drafted.restricted(deep).total() if deep.any() else _ZERO
+    atom = tested.single()[0]
+    levels = atom.levels
+    if not ((levels > 0) & (levels < _DEEP)).any():
+        return _ZERO
+    deep = (atom.values > 0) & (atom.values < _DEEP)
+    return drafted.restricted(deep if possible is None else deep & possible).total()
 
 
 def _accepted_by_chance(

@@ -45,7 +45,7 @@ def at_least(target: ExactVector, edge: Fraction, largest: Fraction | None = Non
         return lambda vector: vector
     condition = target - target.constant(edge)
     sure = None
-    if target.error and largest is not None:
+    if largest is not None and largest - edge <= target.error and target.error:
         below_top = (target - target.constant(largest)).widened(_ZERO)
         sure = target.constant(_ONE).where(below_top, also_zero=True)
     return lambda vector: vector.where(condition, also_zero=True, sure=sure)
