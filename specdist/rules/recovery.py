@@ -84,7 +84,7 @@ def recovered_from(
     mass = weights.total()
     if not mass:
         nothing = accepted.scaled(_ZERO)
-        if weights.error and not _equal_rows(laws):
+        if weights.error and not equal_rows(laws):
             nothing = nothing.doubted(2 * rejected)
         return emptied(laws, Outcomes(accepted, nothing, rejected), rejected, accepted.error)
     # |norm(v) - norm(v')|_1 <= 2 |v - v'|_1 / |v|_1, and norms differ by at most 2.
@@ -93,7 +93,7 @@ def recovered_from(
     return Outcomes(accepted, recovered, rejected)
 
 
-def _equal_rows(laws: RoleLaws) -> bool:
+def equal_rows(laws: RoleLaws) -> bool:
     """Whether the residual is empty beyond doubt."""
     dense = Role.RESIDUAL_DRAFT not in laws.one_hot
     return dense and laws.same(Role.RESIDUAL_TARGET, Role.RESIDUAL_DRAFT)

@@ -23,7 +23,7 @@ from specdist.exact.vector import ExactVector
 from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
 from specdist.rules.outcomes import Outcomes, RoleLaws
-from specdist.rules.recovery import residual
+from specdist.rules.recovery import equal_rows, residual
 from specdist.rules.residuals import emptied, floored, nothing_refused, point
 from specdist.rules.rule import Rule
 from specdist.rules.token_rule import accepted_by_ratio
@@ -43,11 +43,11 @@ def reused_noise_outcomes(laws: RoleLaws, use: RecipeStep) -> Outcomes:
     found: dict[int, Fraction] = {}
     lost = error = _ZERO
     for token, mass in races.by_token(refused).items():
-        after = races.after(token) if mass > 0 else None
-        if after is None:
-            lost += mass
+        if mass <= 0:
             continue
+        after = races.after(token)
         error += mass * after.error
+        lost += _ZERO if after.law else mass
         for y, share in after.law.items():
             found[y] = found.get(y, _ZERO) + mass * share
     recovered = from_entries(accepted, found, error + accepted.error + refused.error)
@@ -55,7 +55,8 @@ def reused_noise_outcomes(laws: RoleLaws, use: RecipeStep) -> Outcomes:
 
 
 class _After(NamedTuple):
-    """Who wins the second race, and how far rounding leaves that open."""
+    """Who wins the second race, nobody where there is none, and how far rounding leaves that
+    open."""
 
     law: Mapping[int, Fraction]
     error: Fraction
@@ -75,6 +76,7 @@ class _Races:
         self._weights = self.by_token(weights)
         self._instead = None if instead is None else self.by_token(instead)
         self._errors = drafted.error, weights.error
+        self._surely_empty = self._one_hot or not weights.error or equal_rows(laws)
         self._floor = floor
         self._common: _After | None = None
 
@@ -82,24 +84,25 @@ class _Races:
         """The entries of a vector at the tokens that can be drafted or recovered."""
         return {token: vector.value(token) for token in self._tokens}
 
-    def after(self, winner: int) -> _After | None:
-        """The second race after ``winner`` won the first; None where the residual is empty.
+    def after(self, winner: int) -> _After:
+        """The second race after ``winner`` won the first.
 
         Where the winner has no rate in the second race, that race does not depend on it.
         """
         weights = {**self._weights, winner: self._floor} if self._one_hot else self._weights
         mass = sum(weights.values(), _ZERO)
+        open_error = _ZERO if mass or self._surely_empty else Fraction(2)
         if not mass and self._instead is not None:
             weights, mass = self._instead, sum(self._instead.values(), _ZERO)
         if not mass:
-            return None
+            return _After({}, open_error)
         apart_from_winner = not self._one_hot and not weights[winner]
         if apart_from_winner and self._common is not None:
             return self._common
         second = {y: weight / mass for y, weight in weights.items() if weight}
         apart = min(2 * max(self._errors) / mass, Fraction(2))
-        law = race_after(self._first, second, winner)
-        found = _After(law, race_error(self._first, second, winner, self._errors[0], apart))
+        error = race_error(self._first, second, winner, self._errors[0], apart)
+        found = _After(race_after(self._first, second, winner), max(error, open_error))
         if apart_from_winner:
             self._common = found
         return found
