@@ -20,6 +20,7 @@ from functools import lru_cache
 from math import lcm
 from typing import NamedTuple
 
+from specdist.exact.decimals import as_decimal, decimal_context
 from specdist.exact.rational_vector import RationalVector
 from specdist.exact.vector import ExactVector
 
@@ -35,22 +36,13 @@ class Enclosure(NamedTuple):
     high: Fraction
 
 
-class _Logarithms(NamedTuple):
+class Logarithms(NamedTuple):
     """``ln v`` by value, H, and how far off any of them may be."""
 
     by_value: Mapping[Fraction, Decimal]
     entropy: Decimal
     error: Decimal
-
-
-def decimals(digits: int) -> Context:
-    """A context whose ln and exp are correctly rounded to ``digits``; underflow gives 0."""
-    return Context(prec=digits, Emin=-(10**15), Emax=10**15, traps=[])
-
-
-def as_decimal(value: Fraction, context: Context) -> Decimal:
-    """``value`` rounded to the context's digits, off by at most 2 units (relative)."""
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    context: Context
 
 
 def entropy(vector: ExactVector, digits: int = DIGITS[0]) -> Enclosure:
@@ -59,7 +51,7 @@ def entropy(vector: ExactVector, digits: int = DIGITS[0]) -> Enclosure:
         counts = _counted(vector)
         if set(counts) <= {Fraction(1)} and not vector.error:
             return Enclosure(_ZERO, _ZERO)
-        found = _enclosed(counts, digits)
+        found = entropy_of(counts, digits)
         middle, error = Fraction(found.entropy), Fraction(found.error)
         return widened(Enclosure(middle - error, middle + error), vector)
     from specdist.exact.float_entropy import float_entropy
@@ -106,7 +98,7 @@ def above_entropy(vector: ExactVector, factor: Fraction, cap: Fraction) -> Exact
 
 def exp_enclosed(exponent: Fraction) -> Enclosure:
     """``exp(exponent)`` to 35 digits."""
-    context = decimals(DIGITS[0])
+    context = decimal_context(DIGITS[0])
     value = Fraction(as_decimal(exponent, context).exp(context))
     slack = value * (1 + abs(exponent)) / 10**35
     return Enclosure(value - slack, value + slack)
@@ -127,26 +119,30 @@ def _signs(vector: RationalVector, factor: Fraction, cap: Fraction) -> RationalV
 def _sign(counts: dict[Fraction, int], value: Fraction, factor: Fraction) -> int | None:
     """1 where ``value > factor exp(-H)``, -1 where it is not, None where that stays open."""
     for digits in DIGITS:
-        context = decimals(digits)
+        context = decimal_context(digits)
         found = _enclosed_once(tuple(counts.items()), digits)
         scale = as_decimal(factor, context).ln(context)
         margin = context.subtract(context.add(found.by_value[value], found.entropy), scale)
         error = 4 * found.error + abs(scale) * Decimal(10) ** (2 - digits)
         if abs(margin) > error:
             return 1 if margin > 0 else -1
-        if _exp_minus_entropy_is(counts, value / factor):
+        if exp_entropy_is(counts, value / factor):
             return -1
     return None
 
 
 @lru_cache(maxsize=8)
-def _enclosed_once(counts: tuple[tuple[Fraction, int], ...], digits: int) -> _Logarithms:
-    return _enclosed(dict(counts), digits)
+def _enclosed_once(counts: tuple[tuple[Fraction, int], ...], digits: int) -> Logarithms:
+    return entropy_of(dict(counts), digits)
 
 
-def _enclosed(counts: Mapping[Fraction, int], digits: int) -> _Logarithms:
-    """``ln`` is off by 3 units of the last place; the sum over v adds as much again."""
-    context = decimals(digits)
+def entropy_of(counts: Mapping[Fraction, int], digits: int) -> Logarithms:
+    """``ln v`` and H of values, each as often as it is counted.
+
+    ``ln`` is off by 3 units of the last place; the sum over v adds as much again. Sums of
+    these need ``context``: a plain ``+`` on decimals rounds to 28 digits.
+    """
+    context = decimal_context(digits)
     logarithms, total = {}, Decimal(0)
     for value, count in counts.items():
         rounded = as_decimal(value, context)
@@ -155,18 +151,19 @@ def _enclosed(counts: Mapping[Fraction, int], digits: int) -> _Logarithms:
         total = context.subtract(total, context.multiply(mass, logarithms[value]))
     largest = max(map(abs, logarithms.values()))
     error = (largest + 1) * (len(counts) + 8) * Decimal(10) ** (2 - digits)
-    return _Logarithms(logarithms, total, error)
+    return Logarithms(logarithms, total, error, context)
 
 
-def _exp_minus_entropy_is(counts: Mapping[Fraction, int], x: Fraction) -> bool:
-    """Whether ``prod v^v = x``, where exact powers of a bearable size can tell."""
+def exp_entropy_is(counts: Mapping[Fraction, int], x: Fraction, times: int = 1) -> bool:
+    """Whether ``exp(-times H) = prod v^(times v)`` is x, where exact powers of a bearable size can
+    tell."""
     common = lcm(*(value.denominator for value in counts))
     longest = max(x.numerator.bit_length(), x.denominator.bit_length(), common.bit_length())
-    if common * longest > _POWER_BITS:
+    if times * common * longest > _POWER_BITS:
         return False
     above, below = x.denominator**common, x.numerator**common
     for value, count in counts.items():
-        exponent = int(common * value * count)
+        exponent = int(times * common * value * count)
         above *= value.numerator**exponent
         below *= value.denominator**exponent
     return bool(above == below)

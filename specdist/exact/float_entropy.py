@@ -12,7 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from specdist.exact.entropy import Enclosure, as_decimal, decimals
+from specdist.exact.decimals import as_decimal, decimal_context
+from specdist.exact.entropy import Enclosure
 from specdist.exact.float_atoms import Atom
 from specdist.exact.float_quotients import whole
 from specdist.exact.float_sum import exact_dots
@@ -30,7 +31,7 @@ def float_entropy(vector: ExactVector) -> Enclosure:
         raise TypeError("no float64 vector")
     atom, scale = whole(vector).single()
     total, logarithms, size = _sums(atom)
-    context = decimals(_DIGITS)
+    context = decimal_context(_DIGITS)
     logarithm = Fraction(as_decimal(scale, context).ln(context))
     middle = -scale * (logarithms + logarithm * total)
     rounded = 12 * _UNIT * size + abs(logarithm) * total / 10**37

@@ -8,34 +8,20 @@ separate and no power proves counts as equal, and is said.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
 
+from specdist.exact.entropy import Logarithms, entropy_of, exp_entropy_is
 from specdist.processing.cut_remarks import NEAR_CUT, cut_remarks, prefix_remarks, written
 from specdist.processing.logit import as_decimal, decimal_context
 from specdist.processing.working_row import Remark
 
 DIGITS = (40, 80, 160, 320)
-_POWER_BITS = 1 << 19
 _DISPLAYED = Fraction(1, 10**30)
 """Relative error that the threshold computed with 40 digits stays within."""
 Cut = tuple[set[int], tuple[Remark, ...]]
-
-
-class _Entropy(NamedTuple):
-    """Enclosures: ``ln p`` per distinct value, H, and how far off any of them may be.
-
-    Sums of these need ``context``: a plain ``+`` on decimals rounds to 28 digits.
-    """
-
-    context: Context
-    logarithms: dict[Fraction, Decimal]
-    entropy: Decimal
-    error: Decimal
 
 
 class _Masses:
@@ -46,31 +32,18 @@ class _Masses:
         for token, value in masses.items():
             self.tokens.setdefault(value, []).append(token)
 
-    def enclosed(self, digits: int) -> _Entropy:
-        """``ln`` is off by 3 units of the last place; the sum over p adds as much again."""
-        context = decimal_context(digits)
-        values = {value: as_decimal(value, context) for value in self.tokens}
-        logarithms = {value: rounded.ln(context) for value, rounded in values.items()}
-        entropy = Decimal(0)
-        for value, tokens in self.tokens.items():
-            mass = context.multiply(values[value], Decimal(len(tokens)))
-            entropy = context.subtract(entropy, context.multiply(mass, logarithms[value]))
-        largest = max(abs(logarithm) for logarithm in logarithms.values())
-        error = (largest + 1) * (len(values) + 8) * Decimal(10) ** (2 - digits)
-        return _Entropy(context, logarithms, entropy, error)
+    @property
+    def counts(self) -> dict[Fraction, int]:
+        """How many tokens have each probability."""
+        return {value: len(tokens) for value, tokens in self.tokens.items()}
+
+    def enclosed(self, digits: int) -> Logarithms:
+        """``ln p`` per distinct value, H, and how far off any of them may be."""
+        return entropy_of(self.counts, digits)
 
     def exp_minus_twice_entropy_is(self, x: Fraction) -> bool:
         """Whether ``prod p^(2p) = x``, where exact powers of a bearable size can tell."""
-        common = math.lcm(*(value.denominator for value in self.tokens))
-        longest = max(x.numerator.bit_length(), x.denominator.bit_length(), common.bit_length())
-        if 2 * common * longest > _POWER_BITS:
-            return False
-        above, below = x.denominator**common, x.numerator**common
-        for value, tokens in self.tokens.items():
-            exponent = int(2 * common * value * len(tokens))
-            above *= value.numerator**exponent
-            below *= value.denominator**exponent
-        return bool(above == below)
+        return exp_entropy_is(self.counts, x, times=2)
 
 
 def typical(masses: Mapping[int, Fraction], bound: Fraction, mass: Fraction, boundary: str) -> Cut:
@@ -97,9 +70,9 @@ def typical(masses: Mapping[int, Fraction], bound: Fraction, mass: Fraction, bou
     return kept, remarks
 
 
-def _shift(enclosed: _Entropy, value: Fraction) -> Decimal:
+def _shift(enclosed: Logarithms, value: Fraction) -> Decimal:
     context = enclosed.context
-    return context.abs(context.add(enclosed.logarithms[value], enclosed.entropy))
+    return context.abs(context.add(enclosed.by_value[value], enclosed.entropy))
 
 
 def _by_shift(grouped: _Masses) -> tuple[list[list[Fraction]], int]:
@@ -148,11 +121,11 @@ def _undecided_shifts(gap: Fraction) -> Remark:
 
 
 def _gap_remarks(
-    enclosed: _Entropy, kept: list[Fraction], dropped: list[Fraction], bound: Fraction
+    enclosed: Logarithms, kept: list[Fraction], dropped: list[Fraction], bound: Fraction
 ) -> tuple[Remark, ...]:
     """Remarks about a first dropped shift that is within rounding of the last kept one."""
     entropy = Fraction(enclosed.entropy)
-    surprise = max(abs(Fraction(enclosed.logarithms[value])) for value in (*kept, *dropped))
+    surprise = max(abs(Fraction(enclosed.by_value[value])) for value in (*kept, *dropped))
     gap = Fraction(_shift(enclosed, dropped[0])) - Fraction(_shift(enclosed, kept[-1]))
     remarks = []
     if gap <= NEAR_CUT * (entropy + surprise):
@@ -200,7 +173,7 @@ def eta(masses: Mapping[int, Fraction], bound: Fraction, epsilon: Fraction) -> C
 
 def _reaches(grouped: _Masses, epsilon: Fraction) -> Callable[[Fraction], bool]:
     """Decides ``p >= sqrt(epsilon) * exp(-H)`` as ``2 (ln p + H) - ln epsilon >= 0``."""
-    enclosures: dict[int, tuple[_Entropy, Decimal]] = {}
+    enclosures: dict[int, tuple[Logarithms, Decimal]] = {}
 
     def decide(value: Fraction) -> bool:
         for digits in DIGITS:
@@ -211,7 +184,7 @@ def _reaches(grouped: _Masses, epsilon: Fraction) -> Callable[[Fraction], bool]:
             enclosed, logarithm = enclosures[digits]
             context = decimal_context(digits)
             doubled = context.multiply(
-                Decimal(2), context.add(enclosed.logarithms[value], enclosed.entropy)
+                Decimal(2), context.add(enclosed.by_value[value], enclosed.entropy)
             )
             margin = context.subtract(doubled, logarithm)
             error = enclosed.error * 8 + abs(logarithm) * Decimal(10) ** (2 - digits)

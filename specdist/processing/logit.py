@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from functools import cmp_to_key, lru_cache
 from typing import NamedTuple
+
+from specdist.exact.decimals import as_decimal as as_decimal
+from specdist.exact.decimals import decimal_context as decimal_context
 
 ONE = Fraction(1)
 ZERO = Fraction(0)
@@ -43,16 +46,6 @@ def of_logit(value: Fraction) -> Logit:
 def of_probability(value: Fraction) -> Logit:
     """``ln`` of a positive probability."""
     return Logit(ONE, value, ZERO)
-
-
-def decimal_context(digits: int) -> Context:
-    """A context whose ln and exp are correctly rounded to ``digits``; underflow gives 0."""
-    return Context(prec=digits, Emin=-(10**15), Emax=10**15, traps=[])
-
-
-def as_decimal(value: Fraction, context: Context) -> Decimal:
-    """``value`` rounded to the context's digits, off by at most 2 units (relative)."""
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 @lru_cache(maxsize=65_536)
