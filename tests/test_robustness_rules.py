@@ -130,3 +130,13 @@ def test_a_tested_share_of_the_target_is_not_the_target(tmp_path: Path) -> None:
     kept = ("--keep", "only:0", "--dropped", "redraw", "--proposal", "effective")
     for rule in ("cactus:1/1000", "lenience:9/10"):
         assert run("check", *rows, *kept, "--rule", rule).code == 1
+
+
+@pytest.mark.parametrize(
+    "rule", ["exact-match", "one-hot", "thresholds", "shared-noise:gumbel", "shared-noise:minhash"]
+)
+def test_a_target_cast_to_a_short_format_is_drawn_from_by_its_own_sum(rule: str) -> None:
+    rows = ("--target", "1/3,1/3,1/3", "--draft", "1/5,3/10,1/2", "--rule", rule)
+    roles = [f"--role={role}=cast:bfloat16" for role in ("accept_target", "residual_target")]
+    result = run("what-if", *rows, *roles)
+    assert result.code in (0, 1), result.stderr

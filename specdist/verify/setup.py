@@ -99,6 +99,8 @@ class Setup:
         numerics = self.numerics
         if zero_draft is not None:
             numerics = replace(numerics, zero_draft=zero_draft)
+        if any(self._mass(role) != 1 for role in self.laws):  # a cast row keeps its own sum too
+            numerics = replace(numerics, unnormalised=True)
         made = self.vectors(fractions) if vectors is None else vectors
         by_role = {role: self._scaled(role, made[role]) for role in self.laws}
         captured = {
