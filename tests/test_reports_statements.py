@@ -69,14 +69,16 @@ def test_the_parameters_of_a_rule_stand_with_its_title() -> None:
     assert "relaxed acceptance (top-N within a margin; 2, delta 1/10)" in text
 
 
-def test_the_worst_of_several_positions_is_named(tmp_path: Path) -> None:
+def test_the_worst_of_several_positions_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a long path is never broken
     steps = [
         {"id": "a", "target": ["1/2", "1/4", "1/4"], "draft": ["1/2", "1/4", "1/4"]},
         {"id": "b", "target": ["1/2", "1/4", "1/4"], "draft": ["1/4", "1/4", "1/2"]},
     ]
-    path = tmp_path / "c.json"
-    path.write_text(json.dumps({"settings": {"rule": "always"}, "steps": steps}))
-    text = text_of(path)
+    Path("c.json").write_text(json.dumps({"settings": {"rule": "always"}, "steps": steps}))
+    text = text_of("c.json")
     assert "total variation 1/4 = 0.25, least possible 1/4 = 0.25, excess 0 (step b, po" in text
 
 
