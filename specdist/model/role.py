@@ -20,3 +20,5 @@ class Role(StrEnum):
 TARGET_ROLES = (Role.REFERENCE, Role.ACCEPT_TARGET, Role.RESIDUAL_TARGET, Role.BONUS_FROM)
 DRAFT_ROLES = (Role.DRAFTED_FROM, Role.ACCEPT_DRAFT, Role.RESIDUAL_DRAFT)
 ONE_HOT_ROLES = (Role.ACCEPT_DRAFT, Role.RESIDUAL_DRAFT)
+TESTED_ROLES = (Role.ACCEPT_TARGET, Role.RESIDUAL_TARGET, *ONE_HOT_ROLES)
+"""What the acceptance test and the residual see, with the sum that a row has where it keeps it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from specdist.errors import SettingsError
 from specdist.exact.vector import ExactVector
 from specdist.model.role import Role
 from specdist.rules.outcomes import Outcomes, RoleLaws
@@ -55,8 +56,6 @@ def point(like: ExactVector, token: int) -> ExactVector:
     size = like.size
     chosen = size - 1 if token < 0 else token
     if chosen >= size:
-        from specdist.errors import SettingsError
-
         raise SettingsError(
             f"empty-residual=token:{token} is outside the vocabulary",
             expected=f"a token id from 0 to {size - 1}",

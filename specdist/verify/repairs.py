@@ -28,12 +28,11 @@ from fractions import Fraction
 
 from specdist.exact.vectors import rational, same_law
 from specdist.model.numerics import EmptyResidual
-from specdist.model.role import ONE_HOT_ROLES, Role
+from specdist.model.role import Role
 from specdist.rules.registry import read_rule
 from specdist.verify.setup import Setup
 
 TO_REFERENCE = (Role.ACCEPT_TARGET, Role.RESIDUAL_TARGET, Role.BONUS_FROM)
-TESTED = (Role.ACCEPT_TARGET, Role.RESIDUAL_TARGET, *ONE_HOT_ROLES)
 NUMERIC = ("sums", "inequality", "uniform", "ratio_epsilon", "residual_floor", "empty_residual")
 EXCLUSIVE = (
     frozenset({"drafted_from", "accept_draft"}),

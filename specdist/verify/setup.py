@@ -13,18 +13,11 @@ from specdist.exact.vectors import rational, same_law, vectors_of_laws
 from specdist.model.numerics import EXACT, Numerics
 from specdist.model.proposal import Proposal
 from specdist.model.recipe import RecipeStep
-from specdist.model.role import ONE_HOT_ROLES, TARGET_ROLES, Role
+from specdist.model.role import ONE_HOT_ROLES, TARGET_ROLES, TESTED_ROLES, Role
 from specdist.rules.keep_rules import captured_share, keep_rule_named
 from specdist.rules.outcomes import Outcomes, RoleLaws, Share
 from specdist.rules.proposals import drafted_laws, proposal_outcomes
 from specdist.rules.rule import Rule, target_as_reference
-
-_TESTED = (
-    Role.ACCEPT_TARGET,
-    Role.RESIDUAL_TARGET,
-    Role.ACCEPT_DRAFT,
-    Role.RESIDUAL_DRAFT,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +58,14 @@ class Setup:
         return replace(self, laws={**self.laws, Role.REFERENCE: self.laws[role]})
 
     def _mass(self, role: Role) -> Fraction:
-        kept = self.numerics.unnormalised or self.laws[role].mass != 1
-        return self.laws[role].mass if kept and role in _TESTED else Fraction(1)
+        return self.laws[role].mass if role in TESTED_ROLES else Fraction(1)
 
     @property
     def lossless_by_roles(self) -> bool:
         """Whether the roles alone prove that the output law is the reference."""
         if not self.numerics.ideal or self.proposal is not None or not self.rule.lossless(self.use):
             return False
-        if any(self._mass(role) != 1 for role in _TESTED if role in self.laws):
+        if any(self._mass(role) != 1 for role in TESTED_ROLES if role in self.laws):
             return False
         laws = RoleLaws({}, self.one_hot, self.same)
         single = self.laws[Role.REFERENCE].support == 1

@@ -11,7 +11,7 @@ from specdist.errors import SpecdistError
 from specdist.exact.law import Law, RationalLaw
 from specdist.exact.vector import ExactVector
 from specdist.exact.vectors import same_law
-from specdist.model.role import Role
+from specdist.model.role import TESTED_ROLES, Role
 from specdist.model.verdict import Verdict
 from specdist.rules.keep_rules import read_keep
 from specdist.rules.outcomes import Outcomes, RoleLaws
@@ -20,7 +20,6 @@ from specdist.verify.position import drafts_outside_test
 from specdist.verify.repairs import (
     EXCLUSIVE,
     NUMERIC,
-    TESTED,
     TO_REFERENCE,
     all_of,
     candidates,
@@ -156,7 +155,7 @@ class Variants:
             else:
                 self._class_of[content] = len(self._classes)
                 self._classes.append(law)
-        return self._class_of[content], law.mass if role in TESTED else Fraction(1)
+        return self._class_of[content], law.mass if role in TESTED_ROLES else Fraction(1)
 
 
 def minimal_repairs(variants: Variants, within: Sequence[str] | None = None) -> Repairs:
