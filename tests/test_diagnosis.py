@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
@@ -536,9 +537,18 @@ def test_unfolded_and_quiet() -> None:
     sample = SAMPLES / "draft_top_p_untested.json"
     done = run("check", sample, "-v")
     assert "accepted above the reference, by 7/240" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("depth", [0, 12])
+def test_quiet_is_a_line_a_finding_however_long_its_path(tmp_path: Path, depth: int) -> None:
+    folder = tmp_path.joinpath(*["a-long-folder-name"] * depth)
+    folder.mkdir(parents=True, exist_ok=True)
+    sample = Path(shutil.copy(SAMPLES / "draft_top_p_untested.json", folder))
     quiet = run("check", sample, "-q").stdout.splitlines()
-    assert len(quiet) <= 3
-    assert quiet[0].startswith("error[drafted-mismatch]: ")
+    assert quiet == [
+        f"error[drafted-mismatch]: {sample}, step 0, position 0: total variation 1/16 = 0.0625",
+        "1 step checked: 0 equal, 1 different, 0 undecided",
+    ]
 
 
 def sides() -> Iterator[tuple[str, str, str]]:

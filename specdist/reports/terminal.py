@@ -55,12 +55,12 @@ def _worst_first(errors: Sequence[Located]) -> list[Located]:
 
 
 def _quiet(report: Report, loud: Sequence[Located], view: View) -> str:
-    lines = [line for pair in loud for line in _one_line(*pair, view)]
+    """A line a finding whatever its length, so that line-based tools can read it."""
+    lines = [_labelled(*_in_a_line(*pair, view), view) for pair in loud]
     lines += [finding_text.headline(finding, view) for finding in report.findings]
     for item in report.unreadable:
-        lines += _labelled(
-            f"error[{item.ident}]:", "bad", f"{item.place or item.source}: {item.message}", view
-        )
+        text = f"{item.place or item.source}: {item.message}"
+        lines.append(_labelled(f"error[{item.ident}]:", "bad", text, view))
     return "\n".join([*lines, *summary(report)]) + "\n"
 
 
@@ -91,15 +91,21 @@ def _lines(step: StepResult, finding: Finding, view: View) -> list[str]:
 
 
 def _one_line(step: StepResult, finding: Finding, view: View) -> list[str]:
+    """The line of a finding, wrapped to the width of the page."""
+    label, style, text = _in_a_line(step, finding, view)
+    first, *rest = layout.wrap(f"{label} {text}", "", "    ")
+    return [view.paint(style, label) + first[len(label) :], *rest]
+
+
+def _in_a_line(step: StepResult, finding: Finding, view: View) -> tuple[str, str, str]:
     label, style = finding_text.label(finding, finding_text.verdict_of(step, finding))
     figure = aggregate.variation_at(step, finding.position)
     size = "" if figure is None else f": total variation {view.numerals.rate(figure)}"
-    return _labelled(label, style, place(step, finding.position) + size, view)
+    return label, style, place(step, finding.position) + size
 
 
-def _labelled(label: str, style: str, text: str, view: View) -> list[str]:
-    first, *rest = layout.wrap(f"{label} {text}", "", "    ")
-    return [view.paint(style, label) + first[len(label) :], *rest]
+def _labelled(label: str, style: str, text: str, view: View) -> str:
+    return f"{view.paint(style, label)} {text}"
 
 
 def _run_findings(report: Report, view: View) -> list[str]:
