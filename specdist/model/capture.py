@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
 
+from specdist.model.conditional import Models
+from specdist.model.draft_tree import DraftTree
 from specdist.model.finding import Finding
 from specdist.model.options import NO_OPTIONS, ProcessingOptions
 from specdist.model.role import Role
@@ -52,6 +54,9 @@ class Step:
     ``context`` holds the token ids before the step when the capture knows them (it feeds the
     penalties), ``prompt_length`` how many of them are the prompt. ``options`` are the capture's
     own processing settings for this step. ``ordinal`` counts the checked steps of a capture.
+
+    A step over conditional models has ``models``, the shape of its proposal in ``tree``, and no
+    positions.
     """
 
     id: str
@@ -67,6 +72,8 @@ class Step:
     draft_vocab: Vocab | None = None
     findings: tuple[Finding, ...] = ()
     ordinal: int = 0
+    models: Models | None = None
+    tree: DraftTree | None = None
 
 
 class StepSource(Protocol):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from specdist.model.capture import Unreadable
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
 from specdist.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from specdist.model.joint_report import JointResult, PathResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,8 @@ class BonusResult:
 @dataclass(frozen=True, slots=True)
 class StepResult:
     """One step, finished. ``source`` is file and place; ``options`` are the options of numeric
-    model and proposal that were in force, as they are written."""
+    model and proposal that were in force, as they are written. ``joint`` holds the figures of a
+    step over conditional models, ``path`` those of a captured block under block verification."""
 
     id: str
     source: str
@@ -138,6 +143,8 @@ class StepResult:
     bonus: BonusResult | None
     findings: tuple[Finding, ...]
     options: Mapping[str, str] = field(default_factory=dict)
+    joint: JointResult | None = None
+    path: PathResult | None = None
 
 
 @dataclass(frozen=True, slots=True)

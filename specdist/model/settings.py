@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from specdist.model.draft_tree import DraftTree
 from specdist.model.options import ProcessingOptions
 from specdist.model.preset import Preset
 from specdist.model.row import Kind, NumberFormat, Stage
@@ -33,7 +34,9 @@ class ReadingSettings:
 class CheckSettings:
     """How rows are verified. ``overrides`` win over a capture's own options, which win over
     ``defaults`` (config file), which win over ``preset``. ``draft_map_assumed``: nothing said
-    whether the map holds ids or offsets."""
+    whether the map holds ids or offsets. ``tree`` replaces the shape of the proposals of steps
+    over conditional models, ``horizon`` the length of the outputs compared there (default: draft
+    tokens on the longest path + 1), and ``max_outcomes`` is the most that an enumeration lists."""
 
     overrides: ProcessingOptions = field(default_factory=ProcessingOptions)
     defaults: ProcessingOptions = field(default_factory=ProcessingOptions)
@@ -51,6 +54,9 @@ class CheckSettings:
     budget: Fraction | None = None
     workers: int | None = None
     exact: bool = False
+    tree: DraftTree | None = None
+    horizon: int | None = None
+    max_outcomes: int = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,9 +92,7 @@ def _lines(step: StepResult, finding: Finding, view: View) -> list[str]:
 
 def _one_line(step: StepResult, finding: Finding, view: View) -> list[str]:
     """The line of a finding, wrapped to the width of the page."""
-    label, style, text = _in_a_line(step, finding, view)
-    first, *rest = layout.wrap(f"{label} {text}", "", "    ")
-    return [view.paint(style, label) + first[len(label) :], *rest]
+    return _wrapped(*_in_a_line(step, finding, view), view)
 
 
 def _in_a_line(step: StepResult, finding: Finding, view: View) -> tuple[str, str, str]:
@@ -102,6 +100,11 @@ def _in_a_line(step: StepResult, finding: Finding, view: View) -> tuple[str, str
     figure = aggregate.variation_at(step, finding.position)
     size = "" if figure is None else f": total variation {view.numerals.rate(figure)}"
     return label, style, place(step, finding.position) + size
+
+
+def _wrapped(label: str, style: str, text: str, view: View) -> list[str]:
+    first, *rest = layout.wrap(f"{label} {text}", "", "    ")
+    return [view.paint(style, label) + first[len(label) :], *rest]
 
 
 def _labelled(label: str, style: str, text: str, view: View) -> str:
@@ -125,7 +128,7 @@ def _run_findings(report: Report, view: View) -> list[str]:
 
 def unreadable_lines(unreadable: Unreadable, view: View) -> list[str]:
     """A file that could not be read, in the shape of an error."""
-    lines = _labelled(f"error[{unreadable.ident}]:", "bad", unreadable.message, view)
+    lines = _wrapped(f"error[{unreadable.ident}]:", "bad", unreadable.message, view)
     lines += layout.wrap(unreadable.place or unreadable.source, "  --> ", "      ")
     if unreadable.expected:
         lines += layout.wrap(unreadable.expected, "   = expected: ")

@@ -1,0 +1,1 @@
+"""Rules over whole proposals: chains and trees of draft tokens."""
