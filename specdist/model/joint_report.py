@@ -128,7 +128,8 @@ class JointResult:
     with target draws. ``survival[i]`` = Pr(at least i + 1 draft tokens are accepted),
     ``accepted_length[i]`` = Pr(exactly i are accepted). ``route`` tells how the law was found:
     "proposals" (enumerated) or "prefixes" (recursion), and ``outcomes`` how many outcomes that
-    listed. ``sequences`` are the outputs of largest difference (or of largest mass, where none differs).
+    listed. ``sequences`` are the outputs of largest difference (or of largest mass, where none
+    differs).
     """
 
     shape: str

@@ -30,10 +30,10 @@ class JointRule:
 
     ``outcomes`` is the definition. ``walk``, where there is one, is the fast route to the same law,
     and ``walk_size`` says how many outcomes it lists at most. ``check`` raises `SettingsError` for
-    a tree or parameters that the rule cannot take, before anything is enumerated. ``mistaken`` tells for
-    which parameters a lossless rule is a known mistake, ``neutral`` for which a lossy rule is
-    lossless. ``per_node``: the rule decides node by node from the root, so that what it does at
-    one node depends on nothing else that was drafted.
+    a tree or parameters that the rule cannot take, before anything is enumerated. ``mistaken``
+    tells for which parameters a lossless rule is a known mistake, ``neutral`` for which a lossy
+    rule is lossless. ``per_node``: the rule decides node by node from the root, so that what it
+    does at one node depends on nothing else that was drafted.
     """
 
     name: str
