@@ -53,10 +53,12 @@ class Outcome:
     ``accepted`` are the draft tokens that are kept, from the root; after them one more token
     follows, drawn from ``then`` (a law, or a token id), which is a bonus token where ``bonus``
     (nothing was rejected at the end of the path) and a recovered token otherwise. ``then`` None:
-    nothing more is emitted.
+    nothing more is emitted. ``error`` bounds how far ``mass`` is from the true mass, where that is
+    irrational: laws made of outcomes are off by the sum of their errors in the sum of sizes.
     """
 
     mass: Fraction
     accepted: Prefix
     then: Law | int | None
     bonus: bool = False
+    error: Fraction = Fraction(0)

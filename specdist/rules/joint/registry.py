@@ -1,0 +1,52 @@
+"""The one list of rules over proposals."""
+
+from __future__ import annotations
+
+from specdist.errors import SettingsError
+from specdist.model.recipe import RecipeStep
+from specdist.model.step_forms import nearest_names, read_step
+from specdist.rules.joint.block_rule import BLOCK
+from specdist.rules.joint.joint_rule import JointRule
+from specdist.rules.joint.token_chain_rule import TOKEN_CHAIN
+
+JOINT_RULES: tuple[JointRule, ...] = (
+    TOKEN_CHAIN,
+    BLOCK,
+)
+
+
+def is_joint(text: str) -> bool:
+    """Whether the name in ``name[:value][:option=value...]`` is a rule over proposals."""
+    return _canonical(text.partition(":")[0]) in _by_name()
+
+
+def joint_rule_named(name: str) -> JointRule:
+    """The rule of that name or alias; underscores are read as hyphens. Raises SettingsError with
+    the nearest names."""
+    known = _by_name()
+    written = _canonical(name)
+    if written in known:
+        return known[written]
+    raise SettingsError(
+        f"rule={name[:40]} is unknown",
+        expected="one of: " + ", ".join(rule.name for rule in JOINT_RULES),
+        advice=nearest_names(written, known, lambda near: known[near].name),
+    )
+
+
+def read_joint_rule(text: str) -> tuple[JointRule, RecipeStep]:
+    """The rule that ``name[:value][:option=value...]`` writes, and its parameters.
+
+    Raises SettingsError that names the rule, the parameter and what was expected.
+    """
+    name, _, rest = text.partition(":")
+    rule = joint_rule_named(name)
+    return rule, read_step(rule, rest)
+
+
+def _canonical(name: str) -> str:
+    return name.strip().replace("_", "-")
+
+
+def _by_name() -> dict[str, JointRule]:
+    return {alias: rule for rule in JOINT_RULES for alias in (rule.name, *rule.aliases)}
