@@ -10,6 +10,7 @@ from specdist.model.capture import Capture, Step, Vocab
 from specdist.model.options import ProcessingOptions
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
+from specdist.readers.json_models import MODEL_KEYS
 from specdist.readers.json_numbers import type_name
 from specdist.readers.json_positions import POSITION_KEYS, StepReading
 from specdist.readers.json_recognition import (
@@ -22,6 +23,7 @@ from specdist.readers.json_rows import RowReading
 from specdist.readers.json_settings import merged, read_settings, unknown_key
 from specdist.readers.json_steps import STEP_KEYS, read_step
 from specdist.readers.json_token_rows import read_map_of
+from specdist.readers.model_facts import model_facts
 from specdist.readers.naming import shorten
 
 Word = TypeVar("Word", Kind, Stage, NumberFormat)
@@ -109,7 +111,7 @@ def read_steps(
         if key not in (*HEADER_KEYS, "steps"):
             known = (*HEADER_KEYS, "steps")
             error = unknown_key(key, "", name, known)
-            if key in STEP_KEYS or key in POSITION_KEYS:
+            if key in (*STEP_KEYS, *POSITION_KEYS, *MODEL_KEYS):
                 error.advice = f"{key} belongs inside one of the steps"
             raise error
     steps = document["steps"]
@@ -161,9 +163,13 @@ def header_facts(
     """What ``inspect`` prints."""
     facts = [("reader", "json"), ("steps", str(len(steps)))]
     facts += words_facts(header, reading)
-    if steps:
-        facts.append(("positions", str(sum(len(step.positions) for step in steps))))
-        first = steps[0].positions[0]
+    over_models = [step for step in steps if step.models is not None]
+    if over_models:
+        facts += model_facts(over_models)
+    on_rows = [step for step in steps if step.positions]
+    if on_rows:
+        facts.append(("positions", str(sum(len(step.positions) for step in on_rows))))
+        first = on_rows[0].positions[0]
         facts.append(("vocabulary size", str(first.target.size)))
         if first.draft.size != first.target.size:
             facts.append(("draft vocabulary size", str(first.draft.size)))

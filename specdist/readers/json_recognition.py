@@ -29,14 +29,14 @@ def looks_like_capture(value: Any) -> bool:
     schema = value.get("schema")
     if isinstance(schema, str):
         return schema.startswith("specdist.capture")
-    if any(isinstance(value.get(key), list | dict) for key in ("target", "draft")):
+    if any(isinstance(value.get(key), list | dict) for key in ("target", "draft", "models")):
         return True
     if isinstance(value.get("positions"), list) and value["positions"]:
         return isinstance(value["positions"][0], dict)
     steps = value.get("steps")
     if steps == []:
         return set(value) <= {*HEADER_KEYS, "steps"}
-    keys = {"positions", "target", "draft"}
+    keys = {"positions", "target", "draft", "models"}
     return isinstance(steps, list) and isinstance(steps[0], dict) and bool(keys & set(steps[0]))
 
 
@@ -49,7 +49,7 @@ def not_a_capture(value: Any, name: str) -> NotACaptureError:
             expected=f'"schema": "{SCHEMA}"',
         )
     if isinstance(value, dict):
-        keys = ("steps", "positions", "target", "draft")
+        keys = ("steps", "positions", "target", "draft", "models")
         if any(key in keys for key in value):
             return _without_rows(value, next(key for key in keys if key in value), name)
         hints = [nearest(k, keys) for k in value if nearest(k, keys).startswith("did")]
@@ -79,5 +79,9 @@ def _without_rows(value: dict[str, Any], key: str, name: str) -> NotACaptureErro
     return NotACaptureError(
         f"{key} cannot be {'empty' if found == [] else type_name(found)}",
         place=f"{name}, {key}",
-        expected=f"a list of {key}" if key in ("steps", "positions") else "a row",
+        expected=f"a list of {key}"
+        if key in ("steps", "positions")
+        else "an object with target and draft"
+        if key == "models"
+        else "a row",
     )

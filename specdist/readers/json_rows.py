@@ -119,7 +119,7 @@ def _map(value: dict[str, Any], path: str, size: int, reading: RowReading) -> tu
     if not value:
         raise RowError("the row is empty", place=reading.place(path), expected="one number a token")
     keys = list(value)
-    tokens = [_token_of(key, path, size, reading) for key in keys]
+    tokens = [token_of_key(key, f'{path}["{shorten(key, 24)}"]', size, reading) for key in keys]
     found = _numbers(list(value.values()), lambda i: f'{path}["{shorten(keys[i], 24)}"]', reading)
     missing: Number = Fraction(0) if reading.kind is Kind.PROBABILITIES else None
     row: list[Number] = [missing] * size
@@ -134,8 +134,8 @@ def _map(value: dict[str, Any], path: str, size: int, reading: RowReading) -> tu
     return tuple(row)
 
 
-def _token_of(key: str, path: str, size: int, reading: RowReading) -> int:
-    place = f'{path}["{shorten(key, 24)}"]'
+def token_of_key(key: str, place: str, size: int, reading: RowReading) -> int:
+    """The token that a key of a map names, by id or by text. Raises CaptureError at ``place``."""
     if key.isascii() and key.isdigit():
         if (len(key) > 1 and key[0] == "0") or len(key) > 12:
             raise CaptureError(

@@ -11,6 +11,7 @@ from specdist.model.options import ProcessingOptions
 from specdist.model.role import Role
 from specdist.model.row import Row, Stage
 from specdist.readers.json_given import with_given_rule
+from specdist.readers.json_models import MODEL_KEYS, read_model_step, without_models
 from specdist.readers.json_numbers import type_name
 from specdist.readers.json_positions import (
     POSITION_KEYS,
@@ -26,6 +27,7 @@ from specdist.readers.json_settings import (
     read_settings,
     unknown_key,
 )
+from specdist.readers.json_step_facts import context_of, id_of, prompt_length_of
 from specdist.readers.json_token_rows import read_map_of
 from specdist.readers.notes import clamp_notes
 from specdist.readers.strict_json import join
@@ -52,27 +54,31 @@ def read_step(
     """
     file = reading.rows.file
     step = object_at(value, path, file)
+    if "models" in step:
+        return read_model_step(step, path, index, reading, extra_keys)
     long_form = "positions" in step
     known = STEP_KEYS + (("positions",) if long_form else POSITION_KEYS) + extra_keys
     for key in step:
         if key not in known:
-            raise unknown_key(key, path, file, (*known, "positions", *POSITION_KEYS))
+            if key in MODEL_KEYS:
+                raise without_models(key, path, file)
+            raise unknown_key(key, path, file, (*known, "positions", *POSITION_KEYS, *MODEL_KEYS))
     if long_form and "draft_map" in step:
         reading = replace(reading, draft_map=read_map_of(step, path, file) or reading.draft_map)
     positions, draft_tokens = _positions(step, path, reading, long_form)
     size = positions[0].target.size
     bonus = _bonus(step, path, size, reading.rows)
     positions, bonus_from = _bonus_from(step, path, positions, bonus, reading)
-    context = _context(step, path, reading.rows)
+    context = context_of(step, path, reading.rows)
     options = _step_options(step, path, reading, long_form, file)
     return Step(
-        id=_id(step, path, index, file),
+        id=id_of(step, path, index, file),
         source=f"{file}, {path}" if path else file,
         positions=positions,
         bonus=bonus,
         bonus_from=bonus_from,
         context=context,
-        prompt_length=_prompt_length(step, path, context, file),
+        prompt_length=prompt_length_of(step, path, context, file),
         draft_tokens=draft_tokens,
         options=options if reading.only else with_given_rule(options, positions),
         vocab=reading.vocab,
@@ -187,53 +193,3 @@ def _bonus_from(
 
 def _names_bonus(position: Position) -> bool:
     return Role.BONUS_FROM in position.roles
-
-
-def _context(step: dict[str, Any], path: str, rows: RowReading) -> tuple[int, ...] | None:
-    """Token ids before the step; ids beyond the rows are no error, for a row may be cut."""
-    value = step.get("context")
-    if value is None:
-        return None
-    where = join(path, "context")
-    if not isinstance(value, list):
-        raise CaptureError(
-            f"context cannot be {type_name(value)}",
-            place=rows.place(where),
-            expected="a list of token ids",
-        )
-    for index, token in enumerate(value):
-        if type(token) is not int or token < 0:
-            what = "negative" if type(token) is int else type_name(token)
-            raise CaptureError(
-                f"a token id cannot be {what}",
-                place=rows.place(f"{where}[{index}]"),
-                expected="a whole number from 0",
-            )
-    return tuple(value)
-
-
-def _prompt_length(
-    step: dict[str, Any], path: str, context: tuple[int, ...] | None, file: str
-) -> int | None:
-    value = step.get("prompt_length")
-    if value is None:
-        return None
-    most = len(context or ())
-    if type(value) is not int or not 0 <= value <= most:
-        raise CaptureError(
-            "prompt_length is not a length within the context",
-            place=f"{file}, {join(path, 'prompt_length')}",
-            expected=f"a whole number from 0 to {most}, the length of context",
-        )
-    return value
-
-
-def _id(step: dict[str, Any], path: str, index: int, file: str) -> str:
-    value = step.get("id", index)
-    if type(value) is int or (type(value) is str and value):
-        return str(value)
-    raise CaptureError(
-        "an id cannot be empty" if value == "" else f"an id cannot be {type_name(value)}",
-        place=f"{file}, {join(path, 'id')}",
-        expected="a text or a whole number",
-    )
