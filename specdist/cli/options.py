@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from specdist.cli.model_options import MODEL
 from specdist.cli.option import Option, described, takes
+from specdist.cli.shape_options import ENUMERATION, SHAPE
 
 __all__ = ["CHECKING", "ENGINE", "INPUT", "OUTPUT", "Option", "described", "takes"]
 
@@ -41,6 +42,7 @@ ENGINE: tuple[Option, ...] = (
     Option("normalise", _ENGINE, "Divide probability rows by their sum; reported.", form="flag"),
     Option("history", _ENGINE, _HISTORY, "IDS", in_config=False),
     Option("prompt-length", _ENGINE, "How many of them are the prompt.", "N", in_config=False),
+    *SHAPE,
     *MODEL,
 )
 
@@ -49,6 +51,7 @@ CHECKING: tuple[Option, ...] = (
     Option("max-tv", _CHECK, "Tolerate a total variation up to R; reported.", "R"),
     Option("allow", _CHECK, "Do not fail on this finding; repeatable.", "IDENT", form="list"),
     Option("budget", _CHECK, "Stop after this time; the rest is undecided.", "SECONDS"),
+    *ENUMERATION,
     Option("workers", _CHECK, "Processes (default: the cores).", "N"),
 )
 

@@ -44,8 +44,8 @@ def _texts(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
 
 def _try(options: ProcessingOptions, preset: Preset | None) -> None:
     from specdist.processing import build_recipe, resolve_recipes
+    from specdist.rules.any_rule import check_rule
     from specdist.rules.keep_rules import read_keep
-    from specdist.rules.registry import read_rule
 
     build_recipe(options.target)
     build_recipe(options.draft)
@@ -55,7 +55,7 @@ def _try(options: ProcessingOptions, preset: Preset | None) -> None:
     if "keep" in options.proposal:
         read_keep(options.proposal["keep"])
     if options.rule is not None:
-        read_rule(options.rule)
+        check_rule(options.rule)
 
 
 def _roles(texts: Iterable[str]) -> dict[Role, str]:

@@ -21,6 +21,7 @@ from specdist.cli.layers import Layer, Layered, environment
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option
 from specdist.cli.processing_layer import processing
 from specdist.cli.processing_options import PROCESSING
+from specdist.cli.shape_options import shape_settings
 from specdist.errors import SettingsError
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import CheckSettings, ReadingSettings, Settings
@@ -75,6 +76,7 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
         preset=preset,
         symbolic=symbolic,
         **_checking(chosen),
+        **shape_settings(chosen),
     )
     warn_of_refused(checking)
     shown = {option.name: chosen.shown(option) for option in ALL_OPTIONS}

@@ -13,7 +13,7 @@ from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Ro
 
 _KINDS = {"": Kind.PROBABILITIES, "-logits": Kind.LOGITS, "-logprobs": Kind.LOGPROBS}
 _ENDLESS = ("-inf", "-infinity")
-_SOURCE = "command line"
+SOURCE = "command line"
 GIVEN = ("accept", "recovery")
 """Rows of the rule `given`."""
 
@@ -21,7 +21,7 @@ GIVEN = ("accept", "recovery")
 def typed_capture(texts: Mapping[str, str]) -> Capture:
     """The capture of the rows ``--target...``, ``--draft...``, ``--accept``, ``--recovery``,
     ``--keep-row`` and of ``--draft-token``."""
-    target = _row("target", texts)
+    target = typed_row("target", texts)
     if target is None:
         raise SettingsError(
             "no target row is given",
@@ -29,7 +29,7 @@ def typed_capture(texts: Mapping[str, str]) -> Capture:
             advice="specdist what-if --target 1/2,3/10,1/5 --draft 1/5,1/2,3/10",
         )
     drafted = _drafted_token(texts, target.size)
-    draft = _row("draft", texts) or _point_mass(drafted, target.size)
+    draft = typed_row("draft", texts) or _point_mass(drafted, target.size)
     given = _given(texts, target.size)
     position = Position(
         index=0,
@@ -41,7 +41,7 @@ def typed_capture(texts: Mapping[str, str]) -> Capture:
     )
     step = Step(
         id="0",
-        source=_SOURCE,
+        source=SOURCE,
         positions=(position,),
         draft_tokens=None if drafted is None else (drafted,),
         options=ProcessingOptions(rule="given") if given else NO_OPTIONS,
@@ -50,7 +50,7 @@ def typed_capture(texts: Mapping[str, str]) -> Capture:
     def steps() -> Iterator[Step]:
         yield step
 
-    return Capture(_SOURCE, "typed rows", steps, step_count=1)
+    return Capture(SOURCE, "typed rows", steps, step_count=1)
 
 
 def _given(texts: Mapping[str, str], size: int) -> dict[str, tuple[Fraction, ...]]:
@@ -72,14 +72,14 @@ def _by_token(name: str, texts: Mapping[str, str], size: int) -> tuple[Fraction,
     if len(values) != size:
         raise SettingsError(
             f"{name} has {len(values)} numbers, the target row {size}",
-            place=f"{_SOURCE}, --{name}",
+            place=f"{SOURCE}, --{name}",
             expected="one number a token",
         )
     total = sum(values, Fraction(0))
     if name == "recovery" and total not in (0, 1):
         raise SettingsError(
             f"recovery sums to {total}",
-            place=f"{_SOURCE}, --{name}",
+            place=f"{SOURCE}, --{name}",
             expected="a law, which sums to 1, or zeros where nothing is ever recovered",
         )
     return values
@@ -92,12 +92,13 @@ def _point_mass(token: int | None, size: int) -> Row:
             "no draft row is given",
             expected="--draft, --draft-logits, --draft-logprobs or --draft-token",
         )
-    place = f"{_SOURCE}, --draft-token"
+    place = f"{SOURCE}, --draft-token"
     mass = PointMass(token, size)
     return Row(mass, Kind.PROBABILITIES, Stage.PROCESSED, NumberFormat.DECIMAL, place)
 
 
-def _row(side: str, texts: Mapping[str, str]) -> Row | None:
+def typed_row(side: str, texts: Mapping[str, str]) -> Row | None:
+    """The row of a side, of whatever kind; None where none is typed. Raises SettingsError."""
     given = [ending for ending in _KINDS if side + ending in texts]
     if not given:
         return None
@@ -107,7 +108,7 @@ def _row(side: str, texts: Mapping[str, str]) -> Row | None:
     name = side + given[0]
     kind = _KINDS[given[0]]
     values = tuple(_value(name, part, kind) for part in texts[name].split(","))
-    place = f"{_SOURCE}, --{name}"
+    place = f"{SOURCE}, --{name}"
     return Row(RationalValues(values), kind, Stage.RAW, NumberFormat.DECIMAL, place)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from specdist.model.draft_tree import DraftTree
+from specdist.model.draft_tree import DraftTree, Duplicates, Siblings
 from specdist.model.options import ProcessingOptions
 from specdist.model.preset import Preset
 from specdist.model.row import Kind, NumberFormat, Stage
+from specdist.model.user_rule import UserRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,11 @@ class ReadingSettings:
 class CheckSettings:
     """How rows are verified. ``overrides`` win over a capture's own options, which win over
     ``defaults`` (config file), which win over ``preset``. ``draft_map_assumed``: nothing said
-    whether the map holds ids or offsets. ``tree`` replaces the shape of the proposals of steps
-    over conditional models, ``horizon`` the length of the outputs compared there (default: draft
-    tokens on the longest path + 1), and ``max_outcomes`` is the most that an enumeration lists."""
+    whether the map holds ids or offsets. ``tree``, ``siblings``, ``duplicates`` and
+    ``draft_tokens`` win over what a step over conditional models says of its proposal (see
+    `verify.proposal_shape`); ``user_rule`` is a rule from a Python file; ``horizon`` is the
+    length of the outputs compared there (default: draft tokens on the longest path + 1), and
+    ``max_outcomes`` is the most that an enumeration lists."""
 
     overrides: ProcessingOptions = field(default_factory=ProcessingOptions)
     defaults: ProcessingOptions = field(default_factory=ProcessingOptions)
@@ -55,8 +58,12 @@ class CheckSettings:
     workers: int | None = None
     exact: bool = False
     tree: DraftTree | None = None
+    siblings: Siblings | None = None
+    duplicates: Duplicates | None = None
+    draft_tokens: tuple[int, ...] | None = None
     horizon: int | None = None
     max_outcomes: int = 10_000_000
+    user_rule: UserRule | None = None
 
 
 @dataclass(frozen=True, slots=True)

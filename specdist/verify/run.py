@@ -214,7 +214,7 @@ def _unreadable(capture: Capture, error: SpecdistError) -> Unreadable:
 
 def _check_vocab(vocab: Vocab | None, step: Step) -> None:
     """Fewer texts than tokens is usual (padding); more means the texts of another model."""
-    size = step.positions[0].target.size
+    size = step.positions[0].target.size if step.models is None else step.models.size
     if vocab is not None and len(vocab.texts) > size:
         raise SettingsError(
             f"the vocabulary has {len(vocab.texts)} texts, the rows have {size} tokens",

@@ -41,6 +41,7 @@ def what_if(
 
     from specdist.cli.running import run
     from specdist.cli.settings import effective
+    from specdist.cli.typed_models import asks_for_models, typed_models
     from specdist.cli.typed_rows import typed_capture
 
     rows = {option.name: values.pop(option.parameter) for option in ROWS}
@@ -48,7 +49,8 @@ def what_if(
     chosen = effective(values, symbolic=symbolic)
     given = {name: text for name, text in rows.items() if text is not None}
     if file is None:
-        return run([typed_capture(given)], chosen)
+        over_models = asks_for_models(chosen.settings.checking)
+        return run([typed_models(given) if over_models else typed_capture(given)], chosen)
     if given:
         raise SettingsError(
             "a file and typed rows are given together",
