@@ -10,6 +10,7 @@ from typing import Protocol
 from specdist.model.conditional import Models
 from specdist.model.draft_tree import DraftTree
 from specdist.model.finding import Finding
+from specdist.model.length import Length
 from specdist.model.options import NO_OPTIONS, ProcessingOptions
 from specdist.model.role import Role
 from specdist.model.row import Row
@@ -56,7 +57,8 @@ class Step:
     own processing settings for this step. ``ordinal`` counts the checked steps of a capture.
 
     A step over conditional models has ``models``, the shape of its proposal in ``tree``, and no
-    positions.
+    positions; ``length`` is its length rule. A batch has ``requests``, which are such steps, and in
+    ``length`` the rule that decides the lengths of all of them.
     """
 
     id: str
@@ -74,6 +76,8 @@ class Step:
     ordinal: int = 0
     models: Models | None = None
     tree: DraftTree | None = None
+    length: Length | None = None
+    requests: tuple[Step, ...] = ()
 
 
 class StepSource(Protocol):

@@ -1,0 +1,1 @@
+"""Length rules: how many of the drafted tokens of a chain are verified."""
