@@ -95,6 +95,14 @@ class DraftTree:
         """The draft tokens on the longest path."""
         return max(self.levels_of, default=0)
 
+    def cut(self, depth: int) -> DraftTree:
+        """The same tree without the nodes below ``depth``."""
+        kept = [node for node, level in enumerate(self.levels_of) if level <= depth]
+        number = {node: place for place, node in enumerate(kept)} | {ROOT: ROOT}
+        parents = tuple(number[self.parents[node]] for node in kept)
+        tokens = None if self.tokens is None else tuple(self.tokens[node] for node in kept)
+        return DraftTree(parents, self.siblings, self.duplicates, tokens)
+
     @property
     def is_chain(self) -> bool:
         return all(len(children) <= 1 for children in self.by_parent.values())

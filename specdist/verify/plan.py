@@ -13,16 +13,21 @@ from specdist.model.proposal import Proposal, read_proposal
 from specdist.model.recipe import RecipeStep
 from specdist.model.settings import CheckSettings
 from specdist.processing import StepRecipes, resolve_recipes
+from specdist.rules.joint.joint_rule import JointRule
+from specdist.rules.joint.registry import is_joint, read_joint_rule
 from specdist.rules.keep_rules import read_keep
 from specdist.rules.registry import read_rule
 from specdist.rules.rule import Rule
+from specdist.rules.token_rule import TOKEN
 from specdist.verify.draft_ids import has_map, with_map
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Settings of a step, resolved. ``proposal`` is None where every draft token is tested;
-    ``model`` are the options of numeric model and proposal as they are written."""
+    ``model`` are the options of numeric model and proposal as they are written. ``joint`` is the
+    rule over proposals that ``use`` writes, where it is one; ``rule`` is then token verification.
+    """
 
     recipes: StepRecipes
     rule: Rule
@@ -31,6 +36,7 @@ class Plan:
     proposal: Proposal | None
     keep_options: Mapping[str, str]
     model: Mapping[str, str] = field(default_factory=dict)
+    joint: JointRule | None = None
 
     def proposal_of(self, position: Position) -> Proposal | None:
         """The proposal of one position, which may bring keep probabilities of its own."""
@@ -70,14 +76,27 @@ class Plans:
         layers = (self._settings.defaults, own, self._settings.overrides)
         recipes = resolve_recipes(layers, self._settings.preset)
         recipes = with_map(recipes) if mapped else recipes
-        rule, use = read_rule(recipes.rule)
+        rule, use, joint = self._rule(recipes.rule)
         preset = self._settings.preset
         numerics = _merged([preset.numerics if preset else {}, *(x.numerics for x in layers)])
         keeps = _merged([layer.proposal for layer in layers])
         model = {**numerics, **keeps}
         keep = keeps.pop("keep", None)
         proposal = None if keep is None else read_proposal(read_keep(keep), keeps)
-        return Plan(recipes, rule, use, read_numerics(numerics), proposal, keeps, model)
+        return Plan(recipes, rule, use, read_numerics(numerics), proposal, keeps, model, joint)
+
+    def _rule(self, text: str) -> tuple[Rule, RecipeStep, JointRule | None]:
+        """The rule as written: at one position, over proposals, or a user's own."""
+        own = self._settings.user_rule
+        if own is not None:
+            from specdist.rules.joint.user_rule import joint_rule_of
+
+            joint = joint_rule_of(own)
+            return TOKEN, RecipeStep(joint.name, (), own.text), joint
+        if is_joint(text):
+            joint, use = read_joint_rule(text)
+            return TOKEN, use, joint
+        return (*read_rule(text), None)
 
 
 def _merged(layers: Sequence[Mapping[str, str]]) -> dict[str, str]:

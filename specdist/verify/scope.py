@@ -8,6 +8,8 @@ from specdist.model.report import RoleUse, StepResult
 from specdist.model.role import ONE_HOT_ROLES, Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
+from specdist.rules.any_rule import file_and_class
+from specdist.rules.joint.registry import is_joint, read_joint_rule
 from specdist.rules.registry import read_rule
 
 SCOPE = (
@@ -31,6 +33,7 @@ def fills_roles_as_specified(step: StepResult) -> bool:
     draft token, on roles that are those of a correct engine by their recipes alone."""
     filled = [position.roles for position in step.positions]
     filled += [step.bonus.roles] if step.bonus is not None else []
+    filled += [step.joint.roles] if step.joint is not None else []
     tested = all(position.proposal is None for position in step.positions)
     return (
         step.verdict is Verdict.EQUAL
@@ -42,6 +45,11 @@ def fills_roles_as_specified(step: StepResult) -> bool:
 
 
 def _claims_losslessness(text: str) -> bool:
+    if file_and_class(text) is not None:
+        return False
+    if is_joint(text):
+        joint, as_written = read_joint_rule(text)
+        return joint.lossless(as_written)
     rule, use = read_rule(text)
     return rule.lossless(use)
 

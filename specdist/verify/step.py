@@ -15,6 +15,7 @@ from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.verify.diagnosis import Causes
 from specdist.verify.explanation import SHRUNK_POSITIONS, SHRUNK_STEPS, explained
+from specdist.verify.joint.step import verify_joint_step
 from specdist.verify.mismatch import BONUS, bonus_findings
 from specdist.verify.plan import Plan, Plans
 from specdist.verify.position import check_bonus
@@ -43,6 +44,8 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
     distribution and for settings that do not fit.
     """
     plan = (known or Plans(settings)).of(step)
+    if step.models is not None:
+        return verify_joint_step(step, plan, settings)
     recipes = plan.recipes
     results: list[PositionResult] = []
     findings: list[Finding] = list(step.findings)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from specdist.model.figure import Figure
+from specdist.model.joint_report import JointResult
 from specdist.model.report import StepResult, Summary
 from specdist.model.verdict import Verdict
 
@@ -91,6 +92,20 @@ class Tally:
             self._compare(position.total_variation)
         if step.bonus is not None:
             self._compare(step.bonus.total_variation)
+        if step.joint is not None:
+            self._add_joint(step.joint)
+
+    def _add_joint(self, joint: JointResult) -> None:
+        """A step over conditional models counts for the draft tokens of its longest path, each with
+        the mean of what is accepted of them."""
+        self._compare(joint.total_variation)
+        accepted = joint.expected_accepted
+        if joint.depth and accepted.exact is not None:
+            rate = accepted.exact / joint.depth
+            bound = None if accepted.bound is None else accepted.bound / joint.depth
+            for _ in range(joint.depth):
+                self.acceptance.add(Figure.of(rate, bound))
+        self.positions += joint.depth
 
     def _compare(self, variation: Figure) -> None:
         value = variation.exact

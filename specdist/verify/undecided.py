@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding, Severity
 from specdist.model.role import Role
 from specdist.verify.position import Checked
-from specdist.verify.position_laws import CloseCut, PositionLaws
+from specdist.verify.position_laws import CloseCut, Noted, PositionLaws
 from specdist.verify.wording import figure, named_share, written
 
 _SEVERITIES = {"near-cut": Severity.NOTE, "row-not-normalised": Severity.NOTE}
 
 
 def remarks(found: PositionLaws, index: int) -> list[Finding]:
-    """What the rows had to say, as findings."""
+    """What the rows of a position had to say, as findings."""
+    return remark_findings(found.noted, index)
+
+
+def remark_findings(remarked: Iterable[Noted], index: int | None = None) -> list[Finding]:
+    """Remarks about rows as findings."""
     return [
         Finding(
             noted.remark.ident,
@@ -24,7 +29,7 @@ def remarks(found: PositionLaws, index: int) -> list[Finding]:
             f"{noted.side}: {noted.remark.message}",
             index,
         )
-        for noted in found.noted
+        for noted in remarked
     ]
 
 

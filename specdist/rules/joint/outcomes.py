@@ -61,4 +61,5 @@ class Outcome:
     accepted: Prefix
     then: Law | int | None
     bonus: bool = False
+    unnamed: bool = False
     error: Fraction = Fraction(0)

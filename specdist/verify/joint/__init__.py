@@ -1,0 +1,1 @@
+"""Steps over conditional models: the joint law of what a whole step emits."""

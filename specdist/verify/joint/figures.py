@@ -1,0 +1,130 @@
+"""The figures of a step over conditional models: lengths, marginals, the bonus, whole outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from specdist.exact.rational_vector import exact_total, rounded_up
+from specdist.model.capture import Vocab
+from specdist.model.conditional import Prefix
+from specdist.model.figure import Figure
+from specdist.model.joint_report import JointBonus, Marginal, MarginalToken, SequenceLine
+from specdist.model.role import Role
+from specdist.rules.joint.outcomes import PrefixLaws
+from specdist.verify.joint.gathering import Gathered
+from specdist.verify.joint.output import Block, JointLaw, expanded
+
+_ZERO = Fraction(0)
+_ALL_TOKENS = 64
+
+
+def survival(lengths: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """``Pr(at least i draft tokens are accepted)`` for i = 1 .. depth."""
+    return tuple(sum(lengths[i:], _ZERO) for i in range(1, len(lengths)))
+
+
+def expected_tokens(gathered: Gathered) -> Fraction:
+    """Tokens that a step emits on average, the recovered or bonus token included."""
+    sure = sum((mass * len(tokens) for tokens, mass in gathered.emitted.items()), _ZERO)
+    unnamed = sum((mass * (len(kept) + 1) for kept, mass in gathered.unnamed.items()), _ZERO)
+    return sure + unnamed
+
+
+def bonus_figures(gathered: Gathered, laws: PrefixLaws, bound: Fraction) -> JointBonus | None:
+    """``sum over accepted z of Pr(z, bonus) TV(bonus law after z, reference after z)``, divided by
+    the probability of a bonus token. None where no bonus token is drawn."""
+    total = variation = _ZERO
+    for kept, masses in gathered.bonus.items():
+        mass = exact_total(masses)
+        reference = laws.law(Role.REFERENCE, kept)
+        total += mass
+        variation += exact_total(
+            [max(m - mass * p, _ZERO) for m, p in zip(masses, reference, strict=True)]
+        )
+    if not total:
+        return None
+    return JointBonus(figure(total, bound), figure(variation / total, bound))
+
+
+def marginals(
+    law: JointLaw, laws: PrefixLaws, vocab: Vocab | None, show: int, bound: Fraction
+) -> tuple[Marginal, ...]:
+    """The law of the token at every place of the output; at the first place alone where whole
+    outputs are too many to list."""
+    singles = expanded(law, laws)
+    blocks = law.blocks if singles is None else singles
+    places = law.horizon if singles is not None else min(law.horizon, 1)
+    return tuple(_marginal(i, blocks, laws, vocab, show, bound) for i in range(places))
+
+
+def _marginal(
+    index: int,
+    blocks: Sequence[Block],
+    laws: PrefixLaws,
+    vocab: Vocab | None,
+    show: int,
+    bound: Fraction,
+) -> Marginal:
+    output, reference = [_ZERO] * laws.size, [_ZERO] * laws.size
+    for block in blocks:
+        tokens = [block.prefix[index]] if len(block.prefix) > index else range(laws.size)
+        for token in tokens:
+            share = _share(block, index, token, laws)
+            output[token] += block.output * share
+            reference[token] += block.reference * share
+    gaps = [o - r for o, r in zip(output, reference, strict=True)]
+    order = sorted(range(laws.size), key=lambda t: (-abs(gaps[t]), -reference[t], t))
+    shown = sorted(order if laws.size <= _ALL_TOKENS else order[:show])
+    return Marginal(
+        index,
+        figure(exact_total([max(gap, _ZERO) for gap in gaps]), bound),
+        tuple(
+            MarginalToken(
+                t,
+                None if vocab is None else vocab.text(t),
+                figure(reference[t], bound),
+                figure(output[t], bound),
+                figure(gaps[t], 2 * bound),
+            )
+            for t in shown
+        ),
+    )
+
+
+def _share(block: Block, index: int, token: int, laws: PrefixLaws) -> Fraction:
+    """How much of a block has ``token`` at a place; behind its prefix comes the reference."""
+    if len(block.prefix) > index:
+        return Fraction(1)
+    if len(block.prefix) == index:
+        return laws.law(Role.REFERENCE, block.prefix)[token]
+    raise ValueError("a place further behind the prefix needs whole outputs")
+
+
+def sequence_lines(
+    law: JointLaw, laws: PrefixLaws, vocab: Vocab | None, show: int, bound: Fraction
+) -> tuple[SequenceLine, ...]:
+    """The outputs with the largest differences, then those of the largest mass."""
+    blocks = expanded(law, laws) or law.blocks
+    ranked = sorted(blocks, key=_importance)
+    few = len(blocks) <= _ALL_TOKENS
+    return tuple(_line(block, vocab, bound) for block in (ranked if few else ranked[:show]))
+
+
+def _importance(block: Block) -> tuple[Fraction, Fraction, Prefix]:
+    return -abs(block.output - block.reference), -block.reference, block.prefix
+
+
+def _line(block: Block, vocab: Vocab | None, bound: Fraction) -> SequenceLine:
+    return SequenceLine(
+        block.prefix,
+        tuple(None if vocab is None else vocab.text(token) for token in block.prefix),
+        figure(block.reference, bound),
+        figure(block.output, bound),
+        figure(block.output - block.reference, 2 * bound),
+    )
+
+
+def figure(value: Fraction, bound: Fraction = _ZERO) -> Figure:
+    """A figure, with its rounding bound where rows were rounded."""
+    return Figure.of(value, rounded_up(bound) if bound else None)

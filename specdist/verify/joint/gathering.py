@@ -1,0 +1,108 @@
+"""Weighted outcomes, gathered: what was accepted, what was emitted, what the bonus token was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from specdist.errors import SettingsError
+from specdist.model.conditional import Prefix
+from specdist.rules.joint.outcomes import Law, Outcome
+
+_ZERO = Fraction(0)
+Masses = dict[Prefix, Fraction]
+_Key = tuple[Prefix, bool, bool, int | tuple[int] | None]
+
+
+class LostMassError(Exception):
+    """The outcomes of a rule do not sum to one: a bug in specdist."""
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Masses of a whole step.
+
+    ``accepted`` by the draft tokens that are kept, ``emitted`` by everything that is emitted,
+    ``bonus`` by kept draft tokens and bonus token; ``unnamed``, by kept draft tokens, is mass
+    whose next token no rule names; ``listed`` is the number of outcomes. ``error`` is how far the
+    joint law may be off, in L1, where masses are certified approximations or rows were rounded.
+    """
+
+    accepted: Masses = field(default_factory=dict)
+    emitted: Masses = field(default_factory=dict)
+    bonus: dict[Prefix, list[Fraction]] = field(default_factory=dict)
+    unnamed: Masses = field(default_factory=dict)
+    listed: int = 0
+    error: Fraction = _ZERO
+
+    @property
+    def expected_accepted(self) -> Fraction:
+        """``sum of mass * accepted draft tokens``."""
+        return sum((mass * len(kept) for kept, mass in self.accepted.items()), _ZERO)
+
+    def accepted_length(self, depth: int) -> tuple[Fraction, ...]:
+        """``Pr(exactly i draft tokens are accepted)`` for i = 0 .. depth."""
+        found = [_ZERO] * (depth + 1)
+        for kept, mass in self.accepted.items():
+            found[len(kept)] += mass
+        return tuple(found)
+
+
+def gather(outcomes: Iterable[Outcome], size: int, limit: int) -> Gathered:
+    """Adds up outcomes of total mass 1 over ``size`` tokens.
+
+    Raises `SettingsError` when more than ``limit`` are listed, and `LostMassError`.
+    """
+    laws: dict[int, Law] = {}
+    masses: dict[_Key, Fraction] = {}
+    found = Gathered()
+    for outcome in outcomes:
+        found.listed += 1
+        if found.listed > limit:
+            raise too_many(found.listed, limit)
+        found.error += outcome.error
+        if outcome.mass:
+            follows: int | tuple[int] | None
+            if isinstance(outcome.then, tuple):  # laws that are one object spread only once
+                laws[id(outcome.then)] = outcome.then
+                follows = (id(outcome.then),)
+            else:
+                follows = outcome.then
+            key = (outcome.accepted, outcome.bonus, outcome.unnamed, follows)
+            masses[key] = masses.get(key, _ZERO) + outcome.mass
+    for (kept, bonus, unnamed, follows), mass in masses.items():
+        _add(found.accepted, kept, mass)
+        if isinstance(follows, tuple):
+            _spread(found, kept, bonus, mass, laws[follows[0]])
+        elif follows is None:
+            _add(found.unnamed if unnamed else found.emitted, kept, mass)
+        else:
+            law = tuple(Fraction(token == follows) for token in range(size))
+            _spread(found, kept, bonus, mass, law)
+    total = sum(found.accepted.values(), _ZERO)
+    if abs(total - 1) > found.error:
+        raise LostMassError(f"the outcomes of a rule sum to {float(total)!r}")
+    return found
+
+
+def _spread(found: Gathered, kept: Prefix, bonus: bool, mass: Fraction, law: Law) -> None:
+    drawn = found.bonus.setdefault(kept, [_ZERO] * len(law)) if bonus else None
+    for token, probability in enumerate(law):
+        if probability:
+            _add(found.emitted, (*kept, token), mass * probability)
+            if drawn is not None:
+                drawn[token] += mass * probability
+
+
+def _add(masses: Masses, key: Prefix, mass: Fraction) -> None:
+    masses[key] = masses.get(key, _ZERO) + mass
+
+
+def too_many(count: int, limit: int, advice: str = "") -> SettingsError:
+    """The error of an enumeration that is too large."""
+    return SettingsError(
+        f"the step has at least {count:,} outcomes",
+        expected=f"at most {limit:,}, the limit of --max-outcomes",
+        advice=advice or "a shorter draft, a smaller tree or fewer tokens",
+    )

@@ -1,0 +1,166 @@
+"""Everything that decides the outcomes of a step over conditional models, and their listing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal
+
+from specdist.errors import SettingsError
+from specdist.exact.rational_vector import relative_to_absolute
+from specdist.model.conditional import Prefix
+from specdist.model.draft_tree import DraftTree
+from specdist.model.numerics import Numerics
+from specdist.model.proposal import Proposal
+from specdist.model.recipe import RecipeStep
+from specdist.model.role import ONE_HOT_ROLES, Role
+from specdist.rules.joint.draws import proposal_count, proposals
+from specdist.rules.joint.joint_rule import JointRule
+from specdist.rules.joint.outcomes import Outcome
+from specdist.rules.rule import Rule
+from specdist.verify.joint.chain import Chain, position_roles
+from specdist.verify.joint.gathering import Gathered, gather, too_many
+from specdist.verify.joint.prefix_laws import ModelLaws
+from specdist.verify.repairs import TO_REFERENCE
+from specdist.verify.setup import Setup
+
+_UNKNOWN = Fraction(2)
+"""No two laws are further apart in L1: nothing is known of a rule's rounding."""
+
+Route = Literal["prefixes", "proposals"]
+Profile = Mapping[Prefix, Fraction]
+"""``Pr(length >= k | x_1 .. x_k)`` of a length rule by drafted prefix."""
+
+
+@dataclass(frozen=True)
+class JointSetup:
+    """One step, ready to be enumerated: a rule over proposals (``joint``), or a single-position
+    rule tested position after position along a chain. ``limit`` is the most outcomes to list."""
+
+    laws: ModelLaws
+    tree: DraftTree
+    rule: Rule
+    use: RecipeStep
+    numerics: Numerics
+    proposal: Proposal | None
+    joint: JointRule | None
+    limit: int
+    length: Profile | None = None
+    _setups: dict[tuple[int, ...], Setup] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.joint is None and not self.tree.is_chain:
+            raise SettingsError(
+                f"rule {self.use.text} tests one draft token a position, and the proposal is "
+                f"{self.tree.shape}",
+                expected="a chain, or a rule over trees such as rrs, target-only or traversal",
+                advice="specdist explain rules",
+            )
+        if self.joint is not None and self.joint.check is not None:
+            self.joint.check(self.tree, self.laws, self.use)
+
+    @property
+    def lossy(self) -> bool:
+        rule = self.rule if self.joint is None else self.joint
+        return rule.lossy(self.use)
+
+    @property
+    def lossless(self) -> bool:
+        rule = self.rule if self.joint is None else self.joint
+        return rule.lossless(self.use)
+
+    @property
+    def as_specified(self) -> bool:
+        """Whether the roles alone prove that the joint law is the target's, whatever was rounded:
+        a lossless rule in real arithmetic that tests every draft token with its own law."""
+        laws = self.laws
+        plain = self.numerics.ideal and self.proposal is None and self.length is None
+        targets = all(laws.same(role, Role.REFERENCE) for role in TO_REFERENCE)
+        one_hot = len(laws.one_hot) == len(ONE_HOT_ROLES)
+        drafts = not laws.one_hot and all(
+            laws.same(role, Role.DRAFTED_FROM) for role in ONE_HOT_ROLES
+        )
+        return plain and self.lossless and targets and (one_hot or drafts)
+
+    @property
+    def route(self) -> Route:
+        """How the law is found: by recursion over prefixes, or proposal by proposal."""
+        walks = self.joint is None or self.joint.walk is not None
+        return "prefixes" if walks else "proposals"
+
+    def size(self) -> int:
+        """How many outcomes the listing has at most; known before it starts."""
+        depth = self.tree.depth
+        if self.joint is None:
+            return int(sum(self.laws.size**level for level in range(depth + 1)))
+        if self.joint.walk is not None and self.joint.walk_size is not None:
+            return self.joint.walk_size(self.tree, self.laws.size)
+        return proposal_count(self.tree, self.laws) * (depth + 1)
+
+    def gathered(self, zero_draft: str | None = None) -> Gathered:
+        """The masses of the whole step. Raises `SettingsError` for a step that is too large."""
+        size = self.size()
+        if size > self.limit:
+            raise too_many(size, self.limit, self._what_fits())
+        if self.joint is not None:
+            found = gather(self._outcomes(self.joint), self.laws.size, self.limit)
+            found.error += _UNKNOWN if self.laws.bound else 0
+            return found
+        chain = self.chain(zero_draft)
+        found = gather(chain.outcomes(), self.laws.size, self.limit)
+        row = relative_to_absolute(self.laws.bound)
+        found.error += min(chain.length * chain.error + row, _UNKNOWN)
+        return found
+
+    def _outcomes(self, joint: JointRule) -> Iterator[Outcome]:
+        if joint.walk is not None:
+            yield from joint.walk(self.tree, self.laws, self.use)
+            return
+        for drafted, weight in proposals(self.tree, self.laws):
+            for outcome in joint.outcomes(drafted, self.laws, self.use):
+                mass, error = weight * outcome.mass, weight * outcome.error
+                yield replace(outcome, mass=mass, error=error)
+
+    def chain(self, zero_draft: str | None = None) -> Chain:
+        """The recursion of a position-wise rule."""
+        return Chain(self.tree.depth, self.laws, self._setup_at, zero_draft)
+
+    def _setup_at(self, prefix: Prefix) -> Setup:
+        laws = {role: self.laws.exact(role, prefix) for role in position_roles(self.laws)}
+        key = tuple(map(id, laws.values()))
+        if key not in self._setups:
+            self._setups[key] = Setup(
+                laws=laws,
+                one_hot=self.laws.one_hot,
+                rule=self.rule,
+                use=self.use,
+                numerics=self.numerics,
+                proposal=self.proposal,
+                in_fractions=True,
+            )
+        return self._setups[key]
+
+    def _what_fits(self) -> str:
+        """The longest chain, or the shallowest cut of the tree, that is small enough."""
+        for depth in range(self.tree.depth - 1, 0, -1):
+            smaller = replace(self, tree=self.tree.cut(depth))
+            if smaller.size() <= self.limit:
+                if self.tree.is_chain:
+                    return f"draft length {depth} lists {smaller.size():,}"
+                return f"the tree cut at depth {depth} lists {smaller.size():,}"
+        return f"--max-outcomes {self.size()} lists them all"
+
+
+def reachable(laws: ModelLaws, tree: DraftTree) -> Iterator[Prefix]:
+    """Every prefix that a chain of drafts can reach, breadth first, the start included."""
+    level: list[Prefix] = [()]
+    for _ in range(tree.depth + 1):
+        yield from level
+        level = [
+            (*prefix, token)
+            for prefix in level
+            if len(prefix) < tree.depth
+            for token, mass in enumerate(laws.law(Role.DRAFTED_FROM, prefix))
+            if mass
+        ]

@@ -1,0 +1,101 @@
+"""A step over conditional models: enumerated, compared with the target's joint law, explained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from specdist.model.capture import Step
+from specdist.model.joint_report import JointResult
+from specdist.model.report import StepResult
+from specdist.model.settings import CheckSettings
+from specdist.model.verdict import Verdict
+from specdist.verify.joint.figures import (
+    bonus_figures,
+    expected_tokens,
+    figure,
+    marginals,
+    sequence_lines,
+    survival,
+)
+from specdist.verify.joint.findings import open_findings, output_findings
+from specdist.verify.joint.joint_setup import JointSetup
+from specdist.verify.joint.prefix_laws import ModelLaws, require_models
+from specdist.verify.joint.verdict import JointChecked, checked_setup
+from specdist.verify.plan import Plan
+from specdist.verify.proposal_shape import proposal_tree
+from specdist.verify.undecided import remark_findings
+
+
+def verify_joint_step(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
+    """The joint law of what the step emits against the target's, as one result.
+
+    Raises SpecdistError for missing prefixes, rows that hold no distribution, shapes and settings
+    that do not fit, and for a step that is too large to enumerate.
+    """
+    setup = joint_setup(step, plan, settings)
+    horizon = settings.horizon or setup.tree.depth + 1
+    checked = checked_setup(setup, horizon, settings)
+    result = _result(checked, step, settings)
+    findings = [*step.findings, *remark_findings(setup.laws.noted)]
+    if checked.verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
+        findings += output_findings(checked, result, step, plan, settings)
+    elif checked.verdict is Verdict.UNDECIDED:
+        findings += open_findings(checked, result)
+    allowed = settings.allow
+    return StepResult(
+        id=step.id,
+        source=step.source,
+        rule=plan.use.text,
+        options=plan.model,
+        verdict=checked.verdict,
+        positions=(),
+        mean_acceptance_length=result.expected_tokens,
+        bonus=None,
+        findings=tuple(
+            replace(found, allowed=True) if found.ident in allowed else found for found in findings
+        ),
+        joint=result,
+    )
+
+
+def joint_setup(step: Step, plan: Plan, settings: CheckSettings) -> JointSetup:
+    """The step with the settings that hold for it."""
+    models = require_models(step)
+    return JointSetup(
+        laws=ModelLaws(step, models, plan, settings),
+        tree=proposal_tree(step, settings),
+        rule=plan.rule,
+        use=plan.use,
+        numerics=plan.numerics,
+        proposal=plan.proposal,
+        joint=plan.joint,
+        limit=settings.max_outcomes,
+    )
+
+
+def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> JointResult:
+    setup, gathered, law, bound = checked.setup, checked.gathered, checked.law, checked.bound
+    laws, tree = setup.laws, setup.tree
+    lengths = gathered.accepted_length(tree.depth)
+    accepted = gathered.expected_accepted
+    different = checked.verdict is not Verdict.EQUAL
+    return JointResult(
+        shape=tree.shape,
+        vocab_size=laws.size,
+        nodes=tree.nodes,
+        depth=tree.depth,
+        horizon=law.horizon,
+        route=setup.route,
+        outcomes=gathered.listed,
+        total_variation=figure(law.total_variation, bound),
+        expected_accepted=figure(accepted, bound * tree.depth),
+        expected_tokens=figure(expected_tokens(gathered), bound * (tree.depth + 1)),
+        survival=tuple(figure(value, bound) for value in survival(lengths)),
+        accepted_length=tuple(figure(value, bound) for value in lengths),
+        marginals=marginals(law, laws, step.vocab, settings.show, bound),
+        sequences=sequence_lines(law, laws, step.vocab, settings.show, bound),
+        roles=laws.uses(),
+        bonus=bonus_figures(gathered, laws, bound),
+        unused_rows=laws.unused_rows(),
+        forbidden_mass=figure(law.forbidden_mass, bound) if different else None,
+    )
