@@ -10,7 +10,7 @@ from specdist.model.conditional import Prefix, written_prefix
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import Option
 from specdist.model.value_texts import one_of
-from specdist.rules.joint.outcomes import Law
+from specdist.rules.joint.outcomes import Law, Outcome
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -18,8 +18,8 @@ EMPTY = Option(
     "empty",
     one_of("ask", "first", "last", "target", "nothing"),
     "ask",
-    "what follows a rejection whose residual is empty. ask: an error; first, last: that token id; "
-    "target: a draw from residual_target; nothing: the step ends",
+    "what follows a rejection whose residual is empty. ask: left open; first, last: that token of "
+    "the vocabulary; target: a draw from residual_target; nothing: the step ends",
 )
 """What an engine emits where a rejection is possible and its residual is empty."""
 
@@ -46,24 +46,52 @@ def normalised(masses: Sequence[Fraction]) -> Law | None:
     return tuple(mass / total if mass else _ZERO for mass in masses)
 
 
+def recovered(
+    mass: Fraction,
+    accepted: Prefix,
+    masses: Law,
+    target: Law,
+    use: RecipeStep,
+    error: Fraction = _ZERO,
+) -> Outcome:
+    """The outcome that keeps ``accepted`` and draws the next token from ``masses``, normalised.
+
+    Where they are all 0 option ``empty`` says what follows; by default no rule names it.
+    """
+    law = normalised(masses)
+    if law is not None:
+        return Outcome(mass, accepted, law, error=error)
+    open_question = use.word(EMPTY.name) == "ask"
+    then = None if open_question else _instead(target, use)
+    return Outcome(mass, accepted, then, unnamed=open_question, error=error)
+
+
 def recovery(masses: Law, target: Law, prefix: Prefix, use: RecipeStep) -> Law | int | None:
-    """The law of a recovered token after ``prefix``: the masses normalised, or what option
-    ``empty`` says where they are all 0.
+    """What follows a rejection after ``prefix``: the masses normalised, or what option ``empty``
+    says where they are all 0.
 
     Raises SettingsError where it says nothing.
     """
     law = normalised(masses)
     if law is not None:
         return law
-    how = use.word(EMPTY.name)
-    if how == "ask":
+    if use.word(EMPTY.name) == "ask":
         raise SettingsError(
             f"{use.text}: a rejection is possible after the prefix {written_prefix(prefix)}, and "
             "the residual that should replace it is empty",
             expected="a residual_target above residual_draft for some token",
             advice=f"write {use.name}:empty=first, last, target or nothing, as the engine does",
         )
-    return {"first": 0, "last": len(target) - 1, "target": target, "nothing": None}[how]
+    return _instead(target, use)
+
+
+def _instead(target: Law, use: RecipeStep) -> Law | int | None:
+    how = use.word(EMPTY.name)
+    if how == "target":
+        return target
+    if how == "nothing":
+        return None
+    return 0 if how == "first" else len(target) - 1
 
 
 def untested(token: int, prefix: Prefix, use: RecipeStep) -> SettingsError:

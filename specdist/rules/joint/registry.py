@@ -8,10 +8,12 @@ from specdist.model.step_forms import nearest_names, read_step
 from specdist.rules.joint.block_rule import BLOCK
 from specdist.rules.joint.joint_rule import JointRule
 from specdist.rules.joint.token_chain_rule import TOKEN_CHAIN
+from specdist.rules.joint.window_rule import WINDOW
 
 JOINT_RULES: tuple[JointRule, ...] = (
     TOKEN_CHAIN,
     BLOCK,
+    WINDOW,
 )
 
 

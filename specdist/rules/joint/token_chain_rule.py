@@ -27,7 +27,7 @@ from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
 from specdist.rules.joint.joint_rule import JointRule
 from specdist.rules.joint.outcomes import Drafted, Law, Outcome, PrefixLaws
-from specdist.rules.joint.recovered import EMPTY, positive_part, recovery, untested, without
+from specdist.rules.joint.recovered import EMPTY, positive_part, recovered, untested, without
 
 _ONE = Fraction(1)
 
@@ -35,8 +35,8 @@ _ONE = Fraction(1)
 def token_chain_outcomes(drafted: Drafted, laws: PrefixLaws, use: RecipeStep) -> Iterator[Outcome]:
     """The outcomes of a chain of draft tokens: one for each accepted length that is possible.
 
-    Raises SettingsError for a tree, for a drafted token whose tested probability is 0, and for a
-    possible rejection whose residual is empty, unless option ``empty`` says what follows.
+    Raises SettingsError for a tree and for a drafted token whose tested probability is 0. Where a
+    rejection meets an empty residual, option ``empty`` says what follows.
     """
     require_chain(drafted.tree, laws, use)
     tokens, reached = drafted.tokens, _ONE
@@ -44,8 +44,9 @@ def token_chain_outcomes(drafted: Drafted, laws: PrefixLaws, use: RecipeStep) ->
         prefix = tokens[:index]
         chance = acceptance(token, prefix, laws, use)
         if chance < 1:
-            then = _recovered(token, prefix, laws, use)
-            yield Outcome(reached * (1 - chance), prefix, then)
+            target = laws.law(Role.RESIDUAL_TARGET, prefix)
+            left = _residual(token, prefix, target, laws)
+            yield recovered(reached * (1 - chance), prefix, left, target, use)
         reached *= chance
         if not reached:
             return
@@ -81,12 +82,10 @@ def require_chain(tree: DraftTree, laws: PrefixLaws, use: RecipeStep) -> None:
         )
 
 
-def _recovered(token: int, prefix: Prefix, laws: PrefixLaws, use: RecipeStep) -> Law | int | None:
-    target = laws.law(Role.RESIDUAL_TARGET, prefix)
+def _residual(token: int, prefix: Prefix, target: Law, laws: PrefixLaws) -> Law:
     if Role.RESIDUAL_DRAFT in laws.one_hot:
-        return recovery(without(target, token), target, prefix, use)
-    left = positive_part(target, laws.law(Role.RESIDUAL_DRAFT, prefix))
-    return recovery(left, target, prefix, use)
+        return without(target, token)
+    return positive_part(target, laws.law(Role.RESIDUAL_DRAFT, prefix))
 
 
 TOKEN_CHAIN = JointRule(
