@@ -61,6 +61,7 @@ class CheckSettings:
     siblings: Siblings | None = None
     duplicates: Duplicates | None = None
     draft_tokens: tuple[int, ...] | None = None
+    length: str | None = None
     horizon: int | None = None
     max_outcomes: int = 10_000_000
     user_rule: UserRule | None = None
