@@ -69,11 +69,13 @@ class Optimum:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionLine:
-    """``Pr(length >= k | x_1 .. x_k)`` for one drafted prefix; k is its length."""
+    """``Pr(length >= k | x_1 .. x_k)`` for one drafted prefix; k is its length. ``request`` is its
+    place in a batch."""
 
     prefix: Prefix
     texts: tuple[str | None, ...]
     probability: Figure
+    request: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,16 @@ class Admission:
     """How a length rule depends on what was drafted.
 
     ``witness`` is the first prefix whose admission depends on its last token, and ``against`` a
-    sibling that is admitted otherwise (None where the profile is constant).
+    sibling that is admitted otherwise (None where the profile is constant). In a batch ``revealed``
+    holds the verified tokens of each request on which the witness is conditioned; it is empty where
+    the request alone shows the dependence.
     """
 
     lines: tuple[AdmissionLine, ...]
     constant: bool
     witness: AdmissionLine | None = None
     against: AdmissionLine | None = None
+    revealed: tuple[Prefix, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
