@@ -74,6 +74,8 @@ def repaired(setup: JointSetup, names: Collection[str]) -> JointSetup:
     if "residual_draft" in names:
         sources[Role.RESIDUAL_DRAFT] = sources.get(Role.ACCEPT_DRAFT, Role.ACCEPT_DRAFT)
     changed = replace(setup, laws=setup.laws.with_sources(sources))
+    if "drafted_from" in names and setup.tree.siblings in ("top", "given"):
+        changed = replace(changed, tree=replace(setup.tree, siblings="iid", tokens=None))
     numeric = [name for name in NUMERIC if name in names]
     if numeric:
         changed = replace(changed, numerics=numerics_repaired(setup, numeric))

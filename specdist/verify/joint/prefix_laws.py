@@ -10,6 +10,7 @@ from specdist.exact.law import RationalLaw
 from specdist.exact.vectors import rational
 from specdist.model.capture import Step
 from specdist.model.conditional import ConditionalRows, Models, Prefix
+from specdist.model.draft_tree import DraftTree
 from specdist.model.recipe import Recipe
 from specdist.model.report import RoleUse
 from specdist.model.role import DRAFT_ROLES, ONE_HOT_ROLES, TARGET_ROLES, Role
@@ -25,18 +26,23 @@ class ModelLaws:
     """`PrefixLaws` over the rows of a step, each processed once.
 
     ``sources`` says whose place a role takes: the law of role r is that of ``sources[r]``, so that
-    a repair is a change of sources. Asking for a prefix without a row raises CaptureError that
-    names it; rows that hold no distribution raise RowError.
+    a repair is a change of sources. Where a chain drafts the most probable token, or given ones,
+    `drafted_from` is the point mass at them. Asking for a prefix without a row raises CaptureError
+    that names it; rows that hold no distribution raise RowError.
     """
 
-    def __init__(self, step: Step, models: Models, plan: Plan, settings: CheckSettings) -> None:
+    def __init__(
+        self, step: Step, models: Models, tree: DraftTree, plan: Plan, settings: CheckSettings
+    ) -> None:
         self._step, self._models, self._settings = step, models, settings
+        self._tree = tree
         self._recipes = plan.recipes.recipes
         self._unnormalised = plan.numerics.unnormalised
         fixed = settings.overrides.roles
         self._tables = {role: rows for role, rows in models.roles.items() if role not in fixed}
         self._shelves: dict[Prefix | None, RowShelf] = {}
         self._laws: dict[tuple[Role, int, Prefix], RationalLaw] = {}
+        self._points: dict[int, RationalLaw] = {}
         self._rational: dict[int, tuple[Processed, RationalLaw]] = {}
         self.sources: Mapping[Role, Role] = {}
         self.used: set[int] = set()
@@ -73,8 +79,23 @@ class ModelLaws:
         rank = rank if source in DRAFT_ROLES else 0
         key = (source, rank, prefix)
         if key not in self._laws:
-            self._laws[key] = self._made(source, prefix, rank)
+            made = self._made(source, prefix, rank)
+            drafts_one = source is Role.DRAFTED_FROM and self._drafts_one
+            self._laws[key] = self._point_mass(made, prefix) if drafts_one else made
         return self._laws[key]
+
+    @property
+    def _drafts_one(self) -> bool:
+        """Whether the prefix alone decides the token that a chain drafts."""
+        return self._tree.is_chain and self._tree.siblings in ("top", "given")
+
+    def _point_mass(self, law: RationalLaw, prefix: Prefix) -> RationalLaw:
+        given, values = self._tree.tokens, law.values
+        token = values.index(max(values)) if given is None else given[len(prefix)]
+        if token not in self._points:
+            values = tuple(Fraction(other == token) for other in range(self.size))
+            self._points[token] = RationalLaw(values, origin=("drafted", token))
+        return self._points[token]
 
     def same(self, first: Role, second: Role) -> bool:
         """Whether two roles are filled alike by construction: one table, one recipe."""
@@ -82,6 +103,8 @@ class ModelLaws:
         if mine is other:
             return True
         if mine in self._tables or other in self._tables:
+            return False
+        if self._drafts_one and Role.DRAFTED_FROM in (mine, other):
             return False
         one_side = (mine in TARGET_ROLES) == (other in TARGET_ROLES)
         return one_side and self._recipes[mine] == self._recipes[other]
@@ -95,6 +118,8 @@ class ModelLaws:
         if self._is_one_hot(role):
             return RoleUse(role.value, side, "one-hot", 1)
         written = "row" if role in self._tables else str(self._recipes[role])
+        if role is Role.DRAFTED_FROM and self._drafts_one:
+            written = "row" if self._tree.tokens is not None else f"{written},top-k:1"
         return RoleUse(role.value, side, written, self.exact(role, ()).support)
 
     def _made(self, role: Role, prefix: Prefix, rank: int) -> RationalLaw:

@@ -60,10 +60,10 @@ def verify_joint_step(step: Step, plan: Plan, settings: CheckSettings) -> StepRe
 
 def joint_setup(step: Step, plan: Plan, settings: CheckSettings) -> JointSetup:
     """The step with the settings that hold for it."""
-    models = require_models(step)
+    tree = proposal_tree(step, settings)
     return JointSetup(
-        laws=ModelLaws(step, models, plan, settings),
-        tree=proposal_tree(step, settings),
+        laws=ModelLaws(step, require_models(step), tree, plan, settings),
+        tree=tree,
         rule=plan.rule,
         use=plan.use,
         numerics=plan.numerics,
