@@ -10,6 +10,7 @@ from specdist.model.capture import Capture, Step, Vocab
 from specdist.model.options import ProcessingOptions
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
+from specdist.readers.json_batches import BATCH_KEYS
 from specdist.readers.json_models import MODEL_KEYS
 from specdist.readers.json_numbers import type_name
 from specdist.readers.json_positions import POSITION_KEYS, StepReading
@@ -111,7 +112,7 @@ def read_steps(
         if key not in (*HEADER_KEYS, "steps"):
             known = (*HEADER_KEYS, "steps")
             error = unknown_key(key, "", name, known)
-            if key in (*STEP_KEYS, *POSITION_KEYS, *MODEL_KEYS):
+            if key in (*STEP_KEYS, *POSITION_KEYS, *MODEL_KEYS, *BATCH_KEYS):
                 error.advice = f"{key} belongs inside one of the steps"
             raise error
     steps = document["steps"]
@@ -166,6 +167,10 @@ def header_facts(
     over_models = [step for step in steps if step.models is not None]
     if over_models:
         facts += model_facts(over_models)
+    if batches := [step for step in steps if step.requests]:
+        counts = sorted({len(step.requests) for step in batches})
+        facts.append(("requests of a batch", ", ".join(map(str, counts))))
+        facts += model_facts([request for step in batches for request in step.requests])
     on_rows = [step for step in steps if step.positions]
     if on_rows:
         facts.append(("positions", str(sum(len(step.positions) for step in on_rows))))

@@ -11,6 +11,7 @@ from specdist.model.conditional import Models
 from specdist.model.options import ProcessingOptions
 from specdist.model.role import Role
 from specdist.model.row import Row, Stage
+from specdist.readers.json_lengths import LENGTH_KEY, read_length
 from specdist.readers.json_positions import POSITION_KEYS, VOCABULARY_LIMIT, StepReading
 from specdist.readers.json_rows import is_row
 from specdist.readers.json_settings import (
@@ -27,7 +28,7 @@ from specdist.readers.naming import nearest, shorten
 from specdist.readers.notes import clamp_notes
 from specdist.readers.strict_json import join
 
-MODEL_KEYS = ("models", *TREE_KEYS)
+MODEL_KEYS = ("models", *TREE_KEYS, LENGTH_KEY)
 """Keys of a step over conditional models beside those that every step may have."""
 _AROUND = ("id", "context", "prompt_length", "settings", "roles")
 _SIDES = ("target", "draft")
@@ -65,6 +66,7 @@ def read_model_step(
         findings=(*reading.findings, *clamp_notes(_all_rows(models))),
         models=models,
         tree=read_tree(step, path, tables.size, reading.rows),
+        length=read_length(step, path, tables.size, reading.rows),
     )
 
 

@@ -33,11 +33,20 @@ def looks_like_capture(value: Any) -> bool:
         return True
     if isinstance(value.get("positions"), list) and value["positions"]:
         return isinstance(value["positions"][0], dict)
+    if _holds_models(value.get("requests")):
+        return True
     steps = value.get("steps")
     if steps == []:
         return set(value) <= {*HEADER_KEYS, "steps"}
-    keys = {"positions", "target", "draft", "models"}
+    keys = {"positions", "target", "draft", "models", "requests"}
     return isinstance(steps, list) and isinstance(steps[0], dict) and bool(keys & set(steps[0]))
+
+
+def _holds_models(requests: Any) -> bool:
+    """Whether a list of requests, which many documents have, is one of steps over models."""
+    return isinstance(requests, list) and any(
+        isinstance(request, dict) and "models" in request for request in requests
+    )
 
 
 def not_a_capture(value: Any, name: str) -> NotACaptureError:

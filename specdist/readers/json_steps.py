@@ -10,6 +10,7 @@ from specdist.model.capture import Position, Step
 from specdist.model.options import ProcessingOptions
 from specdist.model.role import Role
 from specdist.model.row import Row, Stage
+from specdist.readers.json_batches import REQUESTS_KEY, read_batch
 from specdist.readers.json_given import with_given_rule
 from specdist.readers.json_models import MODEL_KEYS, read_model_step, without_models
 from specdist.readers.json_numbers import type_name
@@ -54,6 +55,8 @@ def read_step(
     """
     file = reading.rows.file
     step = object_at(value, path, file)
+    if REQUESTS_KEY in step:
+        return read_batch(step, path, index, reading, extra_keys)
     if "models" in step:
         return read_model_step(step, path, index, reading, extra_keys)
     long_form = "positions" in step

@@ -81,7 +81,7 @@ def read_table(value: Any, path: str, tables: Tables) -> ConditionalRows:
         )
     rows: dict[Prefix, Row] = {}
     for key, row, where in by_prefix:
-        rows[_prefix(key, where, tables)] = row
+        rows[prefix_of_key(key, where, tables)] = row
     last: dict[int, Row] = {}
     for key, row, where in after:
         token = token_of_key(key, where, tables.size, tables.rows)
@@ -109,7 +109,8 @@ def _members(
     return found
 
 
-def _prefix(key: str, path: str, tables: Tables) -> Prefix:
+def prefix_of_key(key: str, path: str, tables: Tables) -> Prefix:
+    """The token ids that a key such as ``"0,2"`` writes. Raises CaptureError at ``path``."""
     if not _PREFIX.fullmatch(key):
         raise CaptureError(
             f"{shorten(key, 24)!r} is no prefix",
