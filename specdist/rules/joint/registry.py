@@ -6,14 +6,28 @@ from specdist.errors import SettingsError
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import nearest_names, read_step
 from specdist.rules.joint.block_rule import BLOCK
+from specdist.rules.joint.greedy_drafts_rule import GREEDY_DRAFTS
 from specdist.rules.joint.joint_rule import JointRule
+from specdist.rules.joint.k_seq_rule import K_SEQ
+from specdist.rules.joint.rrs_rule import RRS
+from specdist.rules.joint.sample_and_compare_rule import SAMPLE_AND_COMPARE
+from specdist.rules.joint.spechub_rule import SPECHUB
+from specdist.rules.joint.target_only_rule import TARGET_ONLY
 from specdist.rules.joint.token_chain_rule import TOKEN_CHAIN
+from specdist.rules.joint.traversal_rule import TRAVERSAL
 from specdist.rules.joint.window_rule import WINDOW
 
 JOINT_RULES: tuple[JointRule, ...] = (
     TOKEN_CHAIN,
     BLOCK,
     WINDOW,
+    RRS,
+    K_SEQ,
+    SAMPLE_AND_COMPARE,
+    TARGET_ONLY,
+    GREEDY_DRAFTS,
+    SPECHUB,
+    TRAVERSAL,
 )
 
 

@@ -1,0 +1,195 @@
+"""Traversal verification: a tree from its leaves to its root.
+
+Law. Every node v has a weight w (the root 1), a law A_v (`accept_target` at its prefix) and for its
+next child i the row T_i (`accept_draft`). Depth first, first child first:
+
+    child c starts with          w(c) = min(1, w A_v(c) / T_i(c));
+    a leaf                       accepts its path with w, and a bonus token from `bonus_from`;
+    when c was rejected          R = [w A_v - T_i]_+,  w <- sum R / (sum R + 1 - w)  (1 for 0/0),
+                                 A_v <- norm R, and the next child is tried;
+    with no child left           v accepts its path with w, and a token from S_v, where likewise
+                                 S_v <- norm [w S_v - U_i]_+ after every rejected child,
+                                 S_v = `residual_target`, U_i = `residual_draft`.
+
+A node that does not accept is rejected. The root always accepts. Where siblings are drawn without
+replacement T_i and U_i are the rows without the earlier siblings, renormalised;
+``renormalise=no`` forgets the division, which is a mistake.
+
+A node is kept with probability w given what leads to it, whatever is drawn below and beside it:
+that makes the rule lossless where every child is drawn from its T_i = U_i given the earlier ones.
+On a chain it is block verification. With merged duplicates the first copy goes on with the children
+of all copies; later ones have the weight 0, as any token has that was rejected once.
+
+Subtrees are independent given weight and prefix, so that the walk visits each once. Source:
+traversal verification 2505.12398.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from specdist.model.conditional import Prefix
+from specdist.model.draft_tree import DraftTree
+from specdist.model.recipe import RecipeStep
+from specdist.model.role import Role
+from specdist.model.step_forms import Option
+from specdist.model.value_texts import one_of
+from specdist.rules.joint.groups import (
+    START,
+    Drawing,
+    Group,
+    children_of,
+    copies,
+    leaf_to_root_size,
+)
+from specdist.rules.joint.joint_rule import JointRule
+from specdist.rules.joint.mixture import Mixture
+from specdist.rules.joint.node_rule import Child, Node, conditioned, outside
+from specdist.rules.joint.outcomes import Drafted, Law, Outcome, PrefixLaws
+from specdist.rules.joint.recovered import EMPTY, normalised, positive_part, recovery
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_Place = tuple[Group, Prefix, Fraction]
+"""A group of nodes, its prefix, and the weight it starts with."""
+
+
+def traversal_outcomes(drafted: Drafted, laws: PrefixLaws, use: RecipeStep) -> Iterable[Outcome]:
+    """The outcomes of one proposal (module docstring)."""
+    return _Traversal(Drawing(drafted.tree, laws, drafted.tokens), use).outcomes()
+
+
+def traversal_walk(tree: DraftTree, laws: PrefixLaws, use: RecipeStep) -> Iterable[Outcome]:
+    """The outcomes over all proposals, subtree by subtree (module docstring)."""
+    return _Traversal(Drawing(tree, laws), use).outcomes()
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A node between two of its children: its weight, what its children are tested against, and
+    the masses that a token after it follows."""
+
+    weight: Fraction
+    target: Law
+    left: Law
+
+
+@dataclass(slots=True)
+class _Visit:
+    """All that may happen from a place on: how often each place below is tried, what ends here, and
+    how often all of it is rejected."""
+
+    below: dict[_Place, Fraction] = field(default_factory=dict)
+    ends: Mixture = field(default_factory=Mixture)
+    rejected: Fraction = _ZERO
+
+
+class _Traversal:
+    """One run over the draws of ``drawing``; every place is visited once."""
+
+    def __init__(self, drawing: Drawing, use: RecipeStep) -> None:
+        self._drawing, self._use = drawing, use
+        self._tree, self._laws = drawing.tree, drawing.laws
+        self._by_token = drawing.tree.siblings != "iid" or bool(drawing.laws.one_hot)
+        self._visits: dict[_Place, _Visit] = {}
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Level by level from the root: the mass that tries a place, and what ends there."""
+        level: dict[_Place, Fraction] = {(START, (), _ONE): _ONE}
+        while level:
+            following: dict[_Place, Fraction] = {}
+            for place, mass in level.items():
+                visit = self._visit(place)
+                bonus = not children_of(self._tree, place[0])
+                yield from visit.ends.outcomes(place[1], mass, bonus)
+                for below, share in visit.below.items():
+                    following[below] = following.get(below, _ZERO) + mass * share
+            level = following
+
+    def _visit(self, place: _Place) -> _Visit:
+        if place not in self._visits:
+            group, prefix, weight = place
+            visit = self._visits[place] = _Visit()
+            if not children_of(self._tree, group):
+                visit.ends.add(weight, self._laws.law(Role.BONUS_FROM, prefix))
+                visit.rejected = 1 - weight
+            else:
+                self._try_children(visit, group, prefix, weight)
+        return self._visits[place]
+
+    def _try_children(self, visit: _Visit, group: Group, prefix: Prefix, weight: Fraction) -> None:
+        target = self._laws.law(Role.RESIDUAL_TARGET, prefix)
+        start = _State(weight, self._laws.law(Role.ACCEPT_TARGET, prefix), target)
+        known: dict[tuple[int, ...], _State] = {}
+        for tokens, mass in self._drawing.draws(group, prefix):
+            node, state = self._drawing.node(group, prefix, tokens), start
+            for index, child in enumerate(node.children):
+                place = self._place(node, group, index, state)
+                if place is not None:
+                    visit.below[place] = visit.below.get(place, _ZERO) + mass
+                    mass *= self._visit(place).rejected
+                if not mass:
+                    break
+                seen = tokens[: index + 1] if self._by_token else (index,)
+                if seen not in known:
+                    known[seen] = self._rejected(node, child, state)
+                state = known[seen]
+            if mass and state.weight:
+                then = recovery(state.left, target, prefix, self._use)
+                visit.ends.add(mass * state.weight, then)
+            visit.rejected += mass * (1 - state.weight)
+
+    def _place(self, node: Node, group: Group, index: int, state: _State) -> _Place | None:
+        """Where the child at ``index`` starts; None for a weight of 0, which accepts nothing."""
+        child, places = node.children[index], copies(self._tree, node.tokens, index)
+        if not state.weight or places[0] < index:
+            return None
+        tested = self._row(node.tested(child), node, child)
+        weight = min(_ONE, state.weight * node.ratio(child, state.target, tested, self._use))
+        if not weight:
+            return None
+        children = children_of(self._tree, group)
+        return tuple(children[at] for at in places), (*node.prefix, child.token), weight
+
+    def _row(self, row: Law, node: Node, child: Child) -> Law:
+        """The row of a child given the earlier siblings."""
+        if node.siblings != "without-replacement" or not child.earlier:
+            return row
+        drop = conditioned if self._use.word("renormalise") == "yes" else outside
+        return drop(row, child.earlier)
+
+    def _rejected(self, node: Node, child: Child, state: _State) -> _State:
+        """The node after the subtree of a child was rejected."""
+        tested, subtracted = node.tested(child), node.subtracted(child)
+        alike = state.target is state.left and tested == subtracted
+        target = positive_part(state.target, self._row(tested, node, child), state.weight)
+        mass = sum(target, _ZERO)
+        divisor = mass + 1 - state.weight
+        target = normalised(target) or target
+        left = target
+        if not alike:
+            left = positive_part(state.left, self._row(subtracted, node, child), state.weight)
+            left = normalised(left) or left
+        return _State(mass / divisor if divisor else _ONE, target, left)
+
+
+TRAVERSAL = JointRule(
+    "traversal",
+    "traversal verification",
+    "lossless",
+    traversal_outcomes,
+    walk=traversal_walk,
+    walk_size=leaf_to_root_size,
+    options=(
+        Option(
+            "renormalise",
+            one_of("yes", "no"),
+            "yes",
+            "yes: the row of a later sibling drawn without replacement sums to one; no: the "
+            "earlier ones are only taken out",
+        ),
+        EMPTY,
+    ),
+    mistaken=lambda use: use.word("renormalise") == "no",
+)
