@@ -46,7 +46,7 @@ class Chain:
 
     def outcomes(self) -> Iterator[Outcome]:
         """Every outcome of the step, of total mass 1."""
-        known: dict[tuple[int, ...], Outcomes] = {}
+        known: dict[tuple[object, ...], Outcomes] = {}
         reached: dict[Prefix, Fraction] = {(): _ONE}
         for _ in range(self.length):
             following: dict[Prefix, Fraction] = {}
@@ -60,10 +60,10 @@ class Chain:
         for prefix, mass in reached.items():
             yield Outcome(mass, prefix, self.laws.law(Role.BONUS_FROM, prefix), bonus=True)
 
-    def _position(self, prefix: Prefix, known: dict[tuple[int, ...], Outcomes]) -> Outcomes:
+    def _position(self, prefix: Prefix, known: dict[tuple[object, ...], Outcomes]) -> Outcomes:
         """What the rule yields after ``prefix``; prefixes with the same laws share it."""
         setup = self.setup_at(prefix)
-        key = (*map(id, setup.laws.values()), hash(setup.keep))
+        key = (*map(id, setup.laws.values()), setup.keep)
         if key not in known:
             laws = setup.role_laws(fractions=True, zero_draft=self.zero_draft)
             known[key] = found = setup.outcomes(laws)

@@ -12,6 +12,7 @@ from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.verify.cause_words import repair_words
 from specdist.verify.diagnosis import ROUNDING
+from specdist.verify.joint.correction import admission_notes
 from specdist.verify.joint.joint_repairs import (
     JointRepairs,
     Repair,
@@ -181,6 +182,7 @@ def _notes(
         )
     elif result.marginals:
         yield "the law of every single token is right: only their joint law shows it"
+    yield from admission_notes(result.admission, result.correction, vocab, result.vocab_size)
     if result.bonus is not None and result.bonus.total_variation.exact:
         yield (
             "the bonus token's law after accepted drafts is off by "

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 from specdist.errors import SettingsError
@@ -17,8 +18,15 @@ from specdist.model.recipe import RecipeStep
 from specdist.model.role import ONE_HOT_ROLES, Role
 from specdist.rules.joint.draws import proposal_count, proposals
 from specdist.rules.joint.joint_rule import JointRule
-from specdist.rules.joint.outcomes import Outcome
+from specdist.rules.joint.outcomes import Drafted, Outcome
+from specdist.rules.lengths.chosen_length import ChosenLength
 from specdist.rules.rule import Rule
+from specdist.verify.joint.admission import (
+    Profile,
+    admission_profile,
+    keep_row,
+    verified_proposals,
+)
 from specdist.verify.joint.chain import Chain, position_roles
 from specdist.verify.joint.gathering import Gathered, gather, too_many
 from specdist.verify.joint.prefix_laws import ModelLaws
@@ -29,14 +37,13 @@ _UNKNOWN = Fraction(2)
 """No two laws are further apart in L1: nothing is known of a rule's rounding."""
 
 Route = Literal["prefixes", "proposals"]
-Profile = Mapping[Prefix, Fraction]
-"""``Pr(length >= k | x_1 .. x_k)`` of a length rule by drafted prefix."""
 
 
 @dataclass(frozen=True)
 class JointSetup:
     """One step, ready to be enumerated: a rule over proposals (``joint``), or a single-position
-    rule tested position after position along a chain. ``limit`` is the most outcomes to list."""
+    rule tested position after position along a chain. ``limit`` is the most outcomes to list;
+    with a ``length`` rule, ``proposal`` says what follows on the last verified token."""
 
     laws: ModelLaws
     tree: DraftTree
@@ -46,8 +53,8 @@ class JointSetup:
     proposal: Proposal | None
     joint: JointRule | None
     limit: int
-    length: Profile | None = None
-    _setups: dict[tuple[int, ...], Setup] = field(default_factory=dict, compare=False)
+    length: ChosenLength | None = None
+    _setups: dict[tuple[object, ...], Setup] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if self.joint is None and not self.tree.is_chain:
@@ -86,15 +93,22 @@ class JointSetup:
     @property
     def route(self) -> Route:
         """How the law is found: by recursion over prefixes, or proposal by proposal."""
-        walks = self.joint is None or self.joint.walk is not None
+        walks = self.joint is None or (self.joint.walk is not None and self.length is None)
         return "prefixes" if walks else "proposals"
+
+    @cached_property
+    def profile(self) -> Profile:
+        """``Pr(length >= k | x_1 .. x_k)`` of the length rule, by drafted prefix."""
+        if self.length is None:
+            raise ValueError("the step has no length rule")
+        return admission_profile(self.tree, self.laws, self.length, self.limit)
 
     def size(self) -> int:
         """How many outcomes the listing has at most; known before it starts."""
         depth = self.tree.depth
         if self.joint is None:
             return int(sum(self.laws.size**level for level in range(depth + 1)))
-        if self.joint.walk is not None and self.joint.walk_size is not None:
+        if self.route == "prefixes" and self.joint.walk_size is not None:
             return self.joint.walk_size(self.tree, self.laws.size)
         return proposal_count(self.tree, self.laws) * (depth + 1)
 
@@ -114,13 +128,18 @@ class JointSetup:
         return found
 
     def _outcomes(self, joint: JointRule) -> Iterator[Outcome]:
-        if joint.walk is not None:
+        if joint.walk is not None and self.length is None:
             yield from joint.walk(self.tree, self.laws, self.use)
             return
-        for drafted, weight in proposals(self.tree, self.laws):
+        for drafted, weight in self._proposals():
             for outcome in joint.outcomes(drafted, self.laws, self.use):
                 mass, error = weight * outcome.mass, weight * outcome.error
                 yield replace(outcome, mass=mass, error=error)
+
+    def _proposals(self) -> Iterator[tuple[Drafted, Fraction]]:
+        if self.length is None:
+            return proposals(self.tree, self.laws)
+        return verified_proposals(self.tree, self.laws, self.profile)
 
     def chain(self, zero_draft: str | None = None) -> Chain:
         """The recursion of a position-wise rule."""
@@ -128,7 +147,10 @@ class JointSetup:
 
     def _setup_at(self, prefix: Prefix) -> Setup:
         laws = {role: self.laws.exact(role, prefix) for role in position_roles(self.laws)}
-        key = tuple(map(id, laws.values()))
+        keep = None
+        if self.length is not None:
+            keep = keep_row(self.profile, prefix, self.laws.size)
+        key = (*map(id, laws.values()), keep)
         if key not in self._setups:
             self._setups[key] = Setup(
                 laws=laws,
@@ -137,6 +159,7 @@ class JointSetup:
                 use=self.use,
                 numerics=self.numerics,
                 proposal=self.proposal,
+                keep=keep,
                 in_fractions=True,
             )
         return self._setups[key]

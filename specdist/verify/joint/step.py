@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from specdist.errors import SettingsError
 from specdist.model.capture import Step
 from specdist.model.joint_report import JointResult
+from specdist.model.proposal import Proposal, read_proposal
 from specdist.model.report import StepResult
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
+from specdist.rules.lengths.chosen_length import ChosenLength, chosen_length
+from specdist.verify.joint.admission import admission
+from specdist.verify.joint.correction import corrected
 from specdist.verify.joint.figures import (
     bonus_figures,
     expected_tokens,
@@ -36,6 +41,8 @@ def verify_joint_step(step: Step, plan: Plan, settings: CheckSettings) -> StepRe
     horizon = settings.horizon or setup.tree.depth + 1
     checked = checked_setup(setup, horizon, settings)
     result = _result(checked, step, settings)
+    if checked.verdict is Verdict.DIFFERENT:
+        result = replace(result, correction=corrected(setup, horizon))
     findings = [*step.findings, *remark_findings(setup.laws.noted)]
     if checked.verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
         findings += output_findings(checked, result, step, plan, settings)
@@ -61,16 +68,37 @@ def verify_joint_step(step: Step, plan: Plan, settings: CheckSettings) -> StepRe
 def joint_setup(step: Step, plan: Plan, settings: CheckSettings) -> JointSetup:
     """The step with the settings that hold for it."""
     tree = proposal_tree(step, settings)
+    length = chosen_length(settings.length, step.length)
     return JointSetup(
         laws=ModelLaws(step, require_models(step), tree, plan, settings),
         tree=tree,
         rule=plan.rule,
         use=plan.use,
         numerics=plan.numerics,
-        proposal=plan.proposal,
+        proposal=_proposal(step, plan, length),
         joint=plan.joint,
         limit=settings.max_outcomes,
+        length=length,
     )
+
+
+def _proposal(step: Step, plan: Plan, length: ChosenLength | None) -> Proposal | None:
+    """What becomes of dropped draft tokens: of a keep rule, or behind the verified length."""
+    if length is None:
+        return plan.proposal
+    if plan.proposal is not None:
+        raise SettingsError(
+            f"length {length.use.text} and a keep rule are given together",
+            place=step.source,
+            expected="one of --length and --keep",
+        )
+    if plan.joint is not None and plan.keep_options:
+        raise SettingsError(
+            f"{' and '.join(sorted(plan.keep_options))} with rule {plan.use.text}",
+            place=step.source,
+            expected="a rule that tests position after position",
+        )
+    return read_proposal(None, plan.keep_options)
 
 
 def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> JointResult:
@@ -96,6 +124,7 @@ def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> Joint
         sequences=sequence_lines(law, laws, step.vocab, settings.show, bound),
         roles=laws.uses(),
         bonus=bonus_figures(gathered, laws, bound),
+        admission=None if setup.length is None else admission(setup.profile, step.vocab),
         unused_rows=laws.unused_rows(),
         forbidden_mass=figure(law.forbidden_mass, bound) if different else None,
     )
