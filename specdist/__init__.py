@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from specdist.model.report import Report
     from specdist.model.role import Role
     from specdist.model.verdict import Verdict
+    from specdist.rules.joint.outcomes import Outcome
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Figure",
     "Finding",
+    "Outcome",
     "Report",
     "Role",
     "RowError",
@@ -31,6 +33,7 @@ __all__ = [
 _HOMES = {
     "Figure": "specdist.model.figure",
     "Finding": "specdist.model.finding",
+    "Outcome": "specdist.rules.joint.outcomes",
     "Report": "specdist.model.report",
     "Role": "specdist.model.role",
     "RowError": "specdist.errors",

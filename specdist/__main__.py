@@ -75,6 +75,10 @@ def _run(arguments: list[str]) -> int:
     except SpecdistError as error:
         from specdist.reports.error_text import render_error
 
+        if error.__cause__ is not None and {"-v", "--verbose"} & set(arguments):
+            import traceback
+
+            console.err("".join(traceback.format_exception(error.__cause__)))
         paint = console.paint_for(console.typed_colour(arguments), sys.stderr)
         console.err(render_error(error, paint))
         return _ended(ExitCode.NOT_STARTED)

@@ -13,10 +13,17 @@ from specdist.model import numerics, proposal
 from specdist.model.options import ProcessingOptions
 from specdist.model.preset import Preset
 from specdist.model.role import Role
+from specdist.model.user_rule import UserRule
 
 
-def processing(layer: Layer, preset: Preset | None) -> ProcessingOptions:
-    """The processing options of a layer. Raises SettingsError naming option, range and origin."""
+def processing(
+    layer: Layer, preset: Preset | None, user_rule: UserRule | None = None
+) -> ProcessingOptions:
+    """The processing options of a layer. Raises SettingsError naming option, range and origin.
+
+    ``user_rule`` is the layer's rule where it was loaded from a file."""
+    from specdist.rules.any_rule import check_rule
+
     options = ProcessingOptions(
         target={o.name: layer.values[o.name] for o in BOTH_SIDES if o.name in layer.values},
         draft={
@@ -33,6 +40,8 @@ def processing(layer: Layer, preset: Preset | None) -> ProcessingOptions:
     )
     with placed(layer.origin):
         _try(options, preset)
+        if options.rule is not None and user_rule is None:
+            check_rule(options.rule)
     return options
 
 
@@ -44,7 +53,6 @@ def _texts(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
 
 def _try(options: ProcessingOptions, preset: Preset | None) -> None:
     from specdist.processing import build_recipe, resolve_recipes
-    from specdist.rules.any_rule import check_rule
     from specdist.rules.keep_rules import read_keep
 
     build_recipe(options.target)
@@ -54,8 +62,6 @@ def _try(options: ProcessingOptions, preset: Preset | None) -> None:
     proposal.read_proposal(None, options.proposal)
     if "keep" in options.proposal:
         read_keep(options.proposal["keep"])
-    if options.rule is not None:
-        check_rule(options.rule)
 
 
 def _roles(texts: Iterable[str]) -> dict[Role, str]:

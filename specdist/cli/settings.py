@@ -16,18 +16,20 @@ from typing import Any
 
 from specdist.cli import option_values as read
 from specdist.cli.config_file import read_config
+from specdist.cli.cost_options import COST, cost_settings
 from specdist.cli.engine_layer import chosen_preset, warn_of_refused, with_preset
 from specdist.cli.layers import Layer, Layered, environment
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option
 from specdist.cli.processing_layer import processing
 from specdist.cli.processing_options import PROCESSING
 from specdist.cli.shape_options import shape_settings
+from specdist.cli.user_rules import typed_user_rule
 from specdist.errors import SettingsError
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import CheckSettings, ReadingSettings, Settings
 
-ALL_OPTIONS: tuple[Option, ...] = INPUT + ENGINE + PROCESSING + CHECKING + OUTPUT
-CONFIGURABLE: tuple[Option, ...] = ENGINE + PROCESSING + CHECKING + OUTPUT
+ALL_OPTIONS: tuple[Option, ...] = INPUT + ENGINE + PROCESSING + CHECKING + COST + OUTPUT
+CONFIGURABLE: tuple[Option, ...] = ENGINE + PROCESSING + CHECKING + COST + OUTPUT
 COMMAND_LINE = "command line"
 
 
@@ -70,13 +72,16 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
     chosen = Layered(layers)
     preset = chosen_preset(chosen)
     chosen = chosen if preset is None else with_preset(chosen, preset)
+    user_rule = typed_user_rule(given)
     checking = CheckSettings(
-        overrides=processing(layers[0], preset),
+        overrides=processing(layers[0], preset, user_rule),
         defaults=processing(layers[-1], preset),
         preset=preset,
         symbolic=symbolic,
+        user_rule=user_rule,
         **_checking(chosen),
         **shape_settings(chosen),
+        cost=cost_settings(chosen),
     )
     warn_of_refused(checking)
     shown = {option.name: chosen.shown(option) for option in ALL_OPTIONS}

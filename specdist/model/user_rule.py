@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +13,7 @@ class UserRule:
 
     text: str
     file: str
-    made: object
+    made: Any
+    name: str
     title: str
     lossless: bool = True

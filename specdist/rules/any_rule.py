@@ -21,12 +21,6 @@ def file_and_class(text: str) -> tuple[str, str] | None:
 
 def check_rule(text: str) -> None:
     """Reads a rule of either registry. Raises SettingsError naming rule, parameter and range."""
-    if file_and_class(text) is not None:
-        raise SettingsError(
-            f"the rule {text[:60]} is a Python file",
-            expected="a rule by name",
-            advice="a rule from a file is code, which only --rule on the command line runs",
-        )
     if is_joint(text):
         read_joint_rule(text)
         return

@@ -71,5 +71,11 @@ def read_rule(text: str) -> tuple[Rule, RecipeStep]:
     Raises SettingsError that names the rule, the parameter and what was expected.
     """
     name, _, rest = text.partition(":")
+    if name.strip().endswith(".py"):
+        raise SettingsError(
+            f"the rule {text[:60]} is a Python file",
+            expected="a rule by name",
+            advice="a rule from a file is code, which only --rule on the command line runs",
+        )
     rule = rule_named(name)
     return rule, read_step(rule, rest)

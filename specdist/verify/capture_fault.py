@@ -16,8 +16,8 @@ from specdist.model.options import NO_OPTIONS
 from specdist.model.proposal import read_proposal
 from specdist.model.settings import CheckSettings
 from specdist.processing import build_recipe, parse_recipe, resolve_recipes, role_recipe
+from specdist.rules.any_rule import check_rule
 from specdist.rules.keep_rules import read_keep
-from specdist.rules.registry import read_rule
 
 Trial = tuple[str, Callable[[], object]]
 """A place, and what raises SettingsError when the setting there is bad."""
@@ -50,7 +50,7 @@ def _trials(step: Step) -> Iterator[Trial]:
     for role, text in options.roles.items():
         yield f"{step.source}, roles.{role}", partial(role_recipe, role, text)
     if options.rule is not None:
-        yield f"{step.source}, settings.rule", partial(read_rule, options.rule)
+        yield f"{step.source}, settings.rule", partial(check_rule, options.rule)
     for name, text in options.numerics.items():
         place = f"{step.source}, settings.{name.replace('-', '_')}"
         yield place, partial(read_numerics, {name: text})

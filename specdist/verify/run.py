@@ -115,7 +115,8 @@ class Run:
 
     def _capture_results(self, capture: Capture, started: float) -> Iterator[StepResult]:
         checking = self.settings.checking
-        workers = checking.workers or os.cpu_count() or 1
+        # A rule from a user's file is not found again in another process.
+        workers = 1 if checking.user_rule else checking.workers or os.cpu_count() or 1
         guessed = guesses(capture)
         self.read_as += [guessed] if guessed else []
         steps = self.selected(capture)

@@ -46,6 +46,13 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
     plan = (known or Plans(settings)).of(step)
     if step.models is not None:
         return verify_joint_step(step, plan, settings)
+    if plan.joint is not None:
+        raise SettingsError(
+            f"rule {plan.use.text} is about whole proposals, and this step has rows of one path",
+            place=step.source,
+            expected="a step with models: rows by prefix, and the shape of the proposal",
+            advice="specdist explain capture",
+        )
     recipes = plan.recipes
     results: list[PositionResult] = []
     findings: list[Finding] = list(step.findings)
