@@ -21,6 +21,8 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
+from tests.oracle_rules import Channel, Roles
+
 Row = tuple[Fraction, ...]
 Prefix = tuple[int, ...]
 Model = Mapping[Prefix, Row]
@@ -289,12 +291,12 @@ def block_ratios(models: Models, tokens: Prefix) -> list[Fraction]:
 
 
 def block_thresholds(models: Models, tokens: Prefix) -> list[Fraction]:
-    """h_1 .. h_g: Z_i / (Z_i + 1 - r_i) with Z_i = sum [r_i P - Q]_+ at x_1..x_i; h_g = r_g."""
+    """h_1 .. h_g: Z_i / (Z_i + 1 - r_i) with Z_i = sum [r_i S - U]_+ at x_1..x_i; h_g = r_g."""
     r, length = block_ratios(models, tokens), len(tokens)
     found = []
     for i in range(1, length):
         z = tokens[:i]
-        left = total(over(models.P(z), models.Q(z, tokens[i]), r[i]))
+        left = total(over(models.S(z), models.U(z, tokens[i]), r[i]))
         found.append(left / (left + 1 - r[i]) if left + 1 - r[i] else ONE)
     return [*found, *r[length:]] if length else []
 
@@ -403,6 +405,37 @@ def joint_overlap(models: Models, length: int) -> Fraction:
     )
 
 
+PositionRule = Callable[[Roles], Channel]
+"""A rule of one position, as `tests.oracle_rules` has them."""
+
+
+def position_wise(models: Models, length: int, rule: PositionRule) -> list[Outcome]:
+    """Any rule of one position, position after position until a rejection: for every chain, and
+    every position of it, the rule's chance of acceptance and its recovery law there."""
+
+    def verify(models: Models, tokens: Prefix) -> Iterator[Outcome]:
+        reached = ONE
+        for i, x in enumerate(tokens):
+            a, recovered = rule(_roles(models, tokens[:i]))[x]
+            if a < 1:
+                yield Outcome(reached * (1 - a), tokens[:i], tuple(recovered))
+            reached *= a
+        yield Outcome(reached, tokens, models.B(tokens), True)
+
+    return over_drafts(models, length, verify)
+
+
+def _roles(models: Models, z: Prefix) -> Roles:
+    tested, subtracted = (
+        None if isinstance(models.roles.get(name), str) else law
+        for name, law in (
+            ("accept_draft", models.Q(z, 0)),
+            ("residual_draft", models.U(z, 0)),
+        )
+    )
+    return Roles(models.P(z), models.S(z), models.D(z), tested, subtracted)
+
+
 def fixed_drafts(models: Models, tokens: Prefix) -> list[Outcome]:
     """The chain ``tokens`` is always drafted (a beam, an n-gram), whatever Q says."""
     return list(verify_tokens(models, tokens))
@@ -438,16 +471,18 @@ def window(
     gate: Callable[[Row], bool] = lambda law: True,
     incomplete: bool = True,
 ) -> list[Outcome]:
-    """Drafts match where they are the argmax of P; after the kept tokens the argmax of B."""
+    """Drafts match where they are the argmax of P; after the kept tokens the argmax of S, and a
+    token drawn from B behind the last one."""
 
     def verify(models: Models, tokens: Prefix) -> Iterator[Outcome]:
         laws = [models.P(tokens[:i]) for i in range(length)]
         match = [argmax(law) == x for law, x in zip(laws, tokens, strict=True)]
         kept = window_length(match, [gate(law) for law in laws], size, incomplete)
         z = tokens[:kept]
-        bonus = kept == length
-        law = models.B(z) if bonus else models.S(z)
-        yield Outcome(ONE, z, point(argmax(law), models.size), bonus)
+        if kept == length:
+            yield Outcome(ONE, z, models.B(z), True)
+        else:
+            yield Outcome(ONE, z, point(argmax(models.S(z)), models.size))
 
     return over_drafts(models, length, verify)
 

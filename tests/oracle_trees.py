@@ -11,6 +11,7 @@ rejection), Sun et al. 2310.15141 (k-seq), Li et al. 2406.16858 (target-only sib
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
@@ -101,9 +102,9 @@ def draws(mode: str, laws: Sequence[Row]) -> Iterator[tuple[tuple[int, ...], Fra
     elif mode == "without-replacement":
         yield from _without_replacement(laws, ())
     elif mode == "top":
-        yield tuple(ordered(laws[0])[:n]), ONE
+        yield most_probable(laws), ONE
     elif mode == "top-then-sampled":
-        top = tuple(ordered(laws[0])[: n - 1])
+        top = most_probable(laws[:-1])
         for x, share in enumerate(without(laws[-1], top)):
             if share:
                 yield (*top, x), share
@@ -118,6 +119,14 @@ def draws(mode: str, laws: Sequence[Row]) -> Iterator[tuple[tuple[int, ...], Fra
             for y, share in enumerate(without(laws[0], [hub])):
                 if share:
                     yield (hub, y), laws[0][hub] * share
+
+
+def most_probable(laws: Sequence[Row]) -> tuple[int, ...]:
+    """For each law its most probable token that is not among those before."""
+    found: list[int] = []
+    for law in laws:
+        found.append(next(y for y in ordered(law) if y not in found))
+    return tuple(found)
 
 
 def _without_replacement(
@@ -165,19 +174,36 @@ def _grown(
 
 Verdict = tuple[Fraction, int | None, Row | None]
 """A mass, the index of the accepted child, or the law of the recovered token."""
-NodeRule = Callable[[Models, Prefix, Sequence[int], str], Iterator[Verdict]]
+
+
+@dataclass(frozen=True)
+class Node:
+    """The children after the prefix z: their tokens, and of each the rank among its siblings."""
+
+    z: Prefix
+    xs: Sequence[int]
+    ranks: Sequence[int]
+    mode: str
+
+    def earlier(self, i: int) -> Sequence[int]:
+        """The siblings that were drawn before child i."""
+        return self.xs[i - self.ranks[i] : i]
+
+
+NodeRule = Callable[[Models, Node], Iterator[Verdict]]
 
 
 def rrs(tested: str = "drawn") -> NodeRule:
     """Children are tested in order against what the earlier rejections left of the target:
     p <- norm [p - q]_+. ``drawn``: q without the earlier siblings, where it was drawn so."""
 
-    def rule(models: Models, z: Prefix, xs: Sequence[int], mode: str) -> Iterator[Verdict]:
+    def rule(models: Models, node: Node) -> Iterator[Verdict]:
+        z = node.z
         accept, left, reached = models.P(z), models.S(z), ONE
-        for i, x in enumerate(xs):
-            q, u = models.Q(z, x, i), models.U(z, x, i)
-            if mode == "without-replacement" and tested == "drawn":
-                q, u = without(q, xs[:i]), without(u, xs[:i])
+        for i, x in enumerate(node.xs):
+            q, u = models.Q(z, x, node.ranks[i]), models.U(z, x, node.ranks[i])
+            if node.mode == "without-replacement" and tested == "drawn":
+                q, u = without(q, node.earlier(i)), without(u, node.earlier(i))
             a = min(ONE, ratio(accept[x], q[x]))
             if a:
                 yield reached * a, i, None
@@ -194,7 +220,8 @@ def k_seq(rho: Fraction) -> NodeRule:
     """Each of k drafts is accepted with min(1, p / (rho q)); b = sum min(q, p/rho); the residual is
     norm(p - min(q, p/rho) (1 - (1-b)^k) / b), which must not be negative."""
 
-    def rule(models: Models, z: Prefix, xs: Sequence[int], mode: str) -> Iterator[Verdict]:
+    def rule(models: Models, node: Node) -> Iterator[Verdict]:
+        z, xs = node.z, node.xs
         p, q = models.P(z), models.Q(z, xs[0])
         accepted = [min(b, a / rho) for a, b in zip(p, q, strict=True)]
         b = total(accepted)
@@ -219,8 +246,8 @@ def sample_and_compare(samples: str = "shared") -> NodeRule:
     """A target token; a child of the same token is accepted. ``own``: every child is compared with
     a sample of its own, the first that agrees wins, and without one the first sample is emitted."""
 
-    def rule(models: Models, z: Prefix, xs: Sequence[int], mode: str) -> Iterator[Verdict]:
-        p = models.P(z)
+    def rule(models: Models, node: Node) -> Iterator[Verdict]:
+        p, xs = models.P(node.z), node.xs
         if samples == "shared":
             for y, share in enumerate(p):
                 if share:
@@ -241,20 +268,21 @@ def _point(p: Row, y: int) -> Row:
     return point(y, len(p))
 
 
-def target_only(models: Models, z: Prefix, xs: Sequence[int], mode: str) -> Iterator[Verdict]:
+def target_only(models: Models, node: Node) -> Iterator[Verdict]:
     """Distinct children: the first i with u <= p(c_1) + .. + p(c_i), else p without them."""
-    p = models.P(z)
+    p, xs = models.P(node.z), node.xs
     for i, x in enumerate(xs):
         if p[x]:
             yield p[x], i, None
     missed = 1 - total(p[x] for x in xs)
     if missed:
-        yield missed, None, without(models.S(z), xs)
+        yield missed, None, without(models.S(node.z), xs)
 
 
-def last_first(models: Models, z: Prefix, xs: Sequence[int], mode: str) -> Iterator[Verdict]:
+def last_first(models: Models, node: Node) -> Iterator[Verdict]:
     """Top tokens and one draw x from q without them, as greedy drafts and SpecHub have it: x is
     tested with min(1, p / q'), q' its law; what that leaves of p accepts the others whole."""
+    z, xs = node.z, node.xs
     law = models.Q(z, xs[0])
     top = ordered(law)[: len(xs) - 1]
     (i,) = (i for i, x in enumerate(xs) if x not in top)
@@ -293,7 +321,8 @@ def top_down(
             yield Outcome(ONE, z, models.B(z), True)
             return
         xs = [tokens[child] for child in below]
-        for mass, i, then in rule(models, z, xs, mode):
+        ranks = [rank(tree, child) for child in below]
+        for mass, i, then in rule(models, Node(z, xs, ranks, mode)):
             if i is None:
                 yield Outcome(mass, z, then)
                 continue

@@ -349,7 +349,7 @@ def test_a_window_over_models() -> None:
     found = step(window(models, 2, size=1), constant(row(1, 0, 0), 3), 2)
     # x1 = A keeps x2 of any token (nothing follows x2); else x1 is kept where x2 = A.
     assert found.lengths == fractions("16/25", "0", "9/25")
-    assert found.law[(1, 0, 0)] == Fraction("3/50")
+    assert found.law[(1, 0, 0)] == Fraction("3/50") * Fraction("1/2")
     closed = step(window(models, 2, size=1, incomplete=False), constant(row(1, 0, 0), 3), 2)
     assert closed.lengths == fractions("16/25", "4/25", "1/5")
 
