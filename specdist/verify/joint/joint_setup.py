@@ -54,7 +54,9 @@ class JointSetup:
     joint: JointRule | None
     limit: int
     length: ChosenLength | None = None
-    _setups: dict[tuple[object, ...], Setup] = field(default_factory=dict, compare=False)
+    _setups: dict[tuple[object, ...], Setup] = field(
+        default_factory=dict, init=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         if self.joint is None and not self.tree.is_chain:
