@@ -13,6 +13,7 @@ FLOORS = {
     "exact": 0,
     "model": 1,
     "findings": 1,
+    "cost": 2,
     "processing": 2,
     "rules": 2,
     "readers": 2,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from specdist.cli.options import Option
+from specdist.cli.option import Option
 from specdist.errors import SpecdistError
 
 _VARIABLES = (

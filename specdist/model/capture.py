@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from specdist.model.conditional import Models
+from specdist.model.cost import StepTimes
 from specdist.model.draft_tree import DraftTree
 from specdist.model.finding import Finding
 from specdist.model.length import Length
@@ -76,6 +77,7 @@ class Step:
     ordinal: int = 0
     models: Models | None = None
     tree: DraftTree | None = None
+    times: StepTimes | None = None
     length: Length | None = None
     requests: tuple[Step, ...] = ()
 

@@ -12,7 +12,7 @@ from specdist.model.finding import Finding
 from specdist.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from specdist.model.joint_report import JointResult, PathResult
+    from specdist.model.joint_report import CostLine, JointResult, PathResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,8 @@ class BonusResult:
 class StepResult:
     """One step, finished. ``source`` is file and place; ``options`` are the options of numeric
     model and proposal that were in force, as they are written. ``joint`` holds the figures of a
-    step over conditional models, ``path`` those of a captured block under block verification."""
+    step over conditional models, ``path`` those of a captured block under block verification,
+    ``cost`` what follows for speed from the costs that were given or the times of the capture."""
 
     id: str
     source: str
@@ -145,6 +146,7 @@ class StepResult:
     options: Mapping[str, str] = field(default_factory=dict)
     joint: JointResult | None = None
     path: PathResult | None = None
+    cost: tuple[CostLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from specdist.model.cost import CostSettings
 from specdist.model.draft_tree import DraftTree, Duplicates, Siblings
 from specdist.model.options import ProcessingOptions
 from specdist.model.preset import Preset
@@ -39,7 +40,7 @@ class CheckSettings:
     ``draft_tokens`` win over what a step over conditional models says of its proposal (see
     `verify.proposal_shape`); ``user_rule`` is a rule from a Python file; ``horizon`` is the
     length of the outputs compared there (default: draft tokens on the longest path + 1), and
-    ``max_outcomes`` is the most that an enumeration lists."""
+    ``max_outcomes`` is the most that an enumeration lists. No verdict depends on ``cost``."""
 
     overrides: ProcessingOptions = field(default_factory=ProcessingOptions)
     defaults: ProcessingOptions = field(default_factory=ProcessingOptions)
@@ -65,6 +66,7 @@ class CheckSettings:
     horizon: int | None = None
     max_outcomes: int = 10_000_000
     user_rule: UserRule | None = None
+    cost: CostSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from specdist.model.settings import CheckSettings
 from specdist.verify.capture_fault import capture_fault
 from specdist.verify.plan import Plans
 from specdist.verify.step import verify_step
+from specdist.verify.step_costs import with_costs
 from specdist.verify.worker_pool import interrupts_held, worker_pool
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def verify_batch(steps: tuple[Step, ...], settings: CheckSettings) -> list[StepR
 
 def _verified(step: Step, settings: CheckSettings, known: Plans) -> StepResult:
     try:
-        return verify_step(step, settings, known)
+        return with_costs(verify_step(step, settings, known), step, settings)
     except SettingsError as error:
         fault = capture_fault(step, settings, error)
         if fault is None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from specdist.cli.cost_options import COST
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, takes
 from specdist.cli.processing_options import PROCESSING
@@ -15,7 +16,7 @@ from specdist.model.capture import Capture, Unreadable
 from specdist.model.settings import ReadingSettings
 
 
-@takes(INPUT, ENGINE, PROCESSING, CHECKING, OUTPUT)
+@takes(INPUT, ENGINE, PROCESSING, CHECKING, COST, OUTPUT)
 def check(
     captures: Annotated[
         list[str] | None,

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from specdist.cli.cost_options import COST, STATED
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option, takes
 from specdist.cli.processing_options import PROCESSING
@@ -26,9 +27,10 @@ ROWS: tuple[Option, ...] = (
     Option("symbolic", _ROWS, "Closed forms for rational logits.", form="flag"),
 )
 _OUTSIDE = ("budget", "workers")
+_CHECKING = tuple(o for o in CHECKING if o.name not in _OUTSIDE)
 
 
-@takes(ROWS, ENGINE, PROCESSING, [o for o in CHECKING if o.name not in _OUTSIDE], OUTPUT)
+@takes(ROWS, ENGINE, PROCESSING, _CHECKING, COST, STATED, OUTPUT)
 def what_if(
     file: Annotated[
         str | None,
@@ -39,6 +41,7 @@ def what_if(
     """Check rows typed on the command line; the same report and exit codes as check."""
     from shlex import quote
 
+    from specdist.cli.cost_run import asks_for_costs, run_costs
     from specdist.cli.running import run
     from specdist.cli.settings import effective
     from specdist.cli.typed_models import asks_for_models, typed_models
@@ -46,8 +49,10 @@ def what_if(
 
     rows = {option.name: values.pop(option.parameter) for option in ROWS}
     symbolic = bool(rows.pop("symbolic"))
-    chosen = effective(values, symbolic=symbolic)
     given = {name: text for name, text in rows.items() if text is not None}
+    if asks_for_costs(values, given, file):
+        return run_costs(values, ENGINE + PROCESSING + _CHECKING)
+    chosen = effective(values, symbolic=symbolic)
     if file is None:
         over_models = asks_for_models(chosen.settings.checking)
         return run([typed_models(given) if over_models else typed_capture(given)], chosen)

@@ -1,0 +1,153 @@
+"""The cost lines of a step: what its expected tokens are worth, and what each figure assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from specdist.cost import factors, roofline_lines
+from specdist.cost.target_calls import calls_bounds, expected_calls, is_quick
+from specdist.cost.wording import NOT_MEASURED, brief, relative_costs, scaled, several
+from specdist.errors import SettingsError
+from specdist.model.cost import CostSettings, StepTimes
+from specdist.model.figure import Figure
+from specdist.model.joint_report import CostLine
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A proposal: ``steps`` draft steps one after the other, ``tokens`` draft tokens to verify. A
+    chain has as many of both; a tree drafts a level in one step."""
+
+    steps: int
+    tokens: int
+
+
+def cost_lines(
+    expected_tokens: Figure | Fraction,
+    tokens_law: Mapping[int, Fraction] | None,
+    draft_length: int,
+    options: CostSettings,
+    *,
+    draft_tokens: int | None = None,
+    times: StepTimes | None = None,
+    law_bound: Fraction | None = None,
+) -> tuple[CostLine, ...]:
+    """Everything that ``options`` and ``times`` ask of one step.
+
+    ``expected_tokens``: tokens of the step, bonus token included; ``tokens_law``: Pr(the step emits
+    k tokens), None where that is not known; ``draft_length``: draft steps one after the other (the
+    depth of a tree); ``draft_tokens``: the tokens that are verified, where they are not as many;
+    ``law_bound``: how far the law may lie from that of the real-valued softmax, summed over k.
+    Raises `SettingsError` where the costs do not cover this step.
+    """
+    expected = expected_tokens
+    if not isinstance(expected, Figure):
+        expected = Figure.of(expected)
+    shape = Shape(draft_length, draft_length if draft_tokens is None else draft_tokens)
+    lines = [] if times is None else [*measured_lines(expected, times)]
+    if expected.exact is None:
+        return tuple(lines)
+    if options.draft_cost is not None:
+        lines += _walltime(expected, shape, options.draft_cost, options)
+    if options.draft_operations is not None:
+        lines.append(_operations(expected, shape, options.draft_operations))
+    if options.output_tokens is not None and tokens_law is not None:
+        lines += _calls(tokens_law, options.output_tokens, law_bound)
+    if options.roofline is not None:
+        lines += roofline_lines.lines(
+            expected, shape.steps, shape.tokens, options.roofline, options.draft_cost
+        )
+    return tuple(lines)
+
+
+def verify_cost(options: CostSettings, drafted: int) -> Fraction:
+    """What a verification of that many draft tokens costs, in target steps; 1 unless it was said.
+
+    Raises `SettingsError` where costs were listed, and not for so many tokens.
+    """
+    listed = options.verify_cost
+    if listed is None or drafted == 0:
+        return factors.ONE
+    if len(listed) == 1:
+        return listed[0]
+    if drafted > len(listed):
+        raise SettingsError(
+            f"verify-cost has {len(listed)} numbers, and {several(drafted, 'draft token')} are "
+            "verified",
+            expected="one number, or one for each number of draft tokens from 1 on",
+        )
+    return listed[drafted - 1]
+
+
+def _walltime(
+    expected: Figure, shape: Shape, draft_cost: Fraction, options: CostSettings
+) -> list[CostLine]:
+    verified = verify_cost(options, shape.tokens)
+    cost = factors.step_cost(shape.steps, draft_cost, verified)
+    assumes = f"{relative_costs(draft_cost, verified)}, and nothing else takes time"
+    lines = [
+        CostLine("break-even tokens a step", Figure.of(cost), "", assumes),
+        CostLine("walltime factor", scaled(expected, 1 / cost), NOT_MEASURED, assumes),
+    ]
+    if options.verify_cost is not None and expected.exact and expected.bound is None:
+        ratio = factors.time_ratio(expected.exact, shape.steps, draft_cost, verified)
+        lines.append(CostLine("time a token", Figure.of(ratio), NOT_MEASURED, assumes))
+    return lines
+
+
+def _operations(expected: Figure, shape: Shape, draft_operations: Fraction) -> CostLine:
+    tokens = expected.exact or factors.ONE
+    value = factors.operations_factor(tokens, draft_operations, shape.tokens, shape.tokens)
+    bound = None
+    if expected.bound is not None:
+        bound = value * expected.bound / (tokens - expected.bound)
+    assumes = (
+        f"a draft token takes {brief(draft_operations)} of the operations of a target token, and "
+        "every draft token is verified; operations are not time"
+    )
+    figure = Figure.of(value, bound)
+    return CostLine("operations factor", figure, NOT_MEASURED, assumes)
+
+
+def _calls(law: Mapping[int, Fraction], tokens: int, law_bound: Fraction | None) -> list[CostLine]:
+    """Expected target calls; bounds where the exact number would take too long."""
+    expected = sum((k * mass for k, mass in law.items()), Fraction(0))
+    assumes = (
+        "every step has the law of tokens of this one, independent of the others, and the last "
+        "step may emit more than is needed"
+    )
+    name = f"target calls for {several(tokens, 'token')}"
+    low, high = calls_bounds(expected, max(law), tokens)
+    if not is_quick(law, tokens):
+        return [
+            CostLine(f"{name}, at least", Figure.of(low), "the exact number takes long", assumes),
+            CostLine(f"{name}, at most", Figure.of(high), "the exact number takes long", assumes),
+        ]
+    exact = expected_calls(law, tokens)
+    # Perturbing the law by d in all moves R(n) by at most d R'(N) + sum law R-moves: d N R(N).
+    bound = None if law_bound is None else law_bound * tokens * exact
+    ratio = CostLine(
+        f"{several(tokens, 'token')} over expected tokens",
+        Figure.of(low),
+        "too low by what the last step emits in vain",
+        assumes,
+    )
+    return [CostLine(name, Figure.of(exact, bound), "", assumes), ratio]
+
+
+def measured_lines(expected: Figure | None, times: StepTimes) -> tuple[CostLine, ...]:
+    """``(T_draft + T_verify) / T_target``, and E over it where the expected tokens are known."""
+    whole = (times.draft + times.verify) / times.target
+    spent = (
+        f"times of the capture: a target step {brief(times.target)} {times.unit}, drafting "
+        f"{brief(times.draft)} {times.unit}, verification {brief(times.verify)} {times.unit}"
+    )
+    even = Figure.of(whole)
+    lines = [CostLine("break-even tokens a step", even, "times measured", spent, True)]
+    if expected is not None:
+        spent += "; tokens as expected of this step"
+        factor = scaled(expected, 1 / whole)
+        lines.append(CostLine("walltime factor", factor, "times measured", spent, True))
+    return tuple(lines)

@@ -1,0 +1,106 @@
+"""Cost lines as text and as JSON: every figure with what it assumes, and "not measured"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from specdist.model.cost import CostReport
+from specdist.model.joint_report import CostLine
+from specdist.model.report import Report
+from specdist.reports import layout
+from specdist.reports.json_numbers import Object, optional
+from specdist.reports.view import View, plural
+
+SCHEMA = "specdist.cost/1"
+_STATED = (
+    "nothing was verified or measured: these are figures of a model, for acceptances and costs as "
+    "stated"
+)
+_STEPS = 3
+
+
+def render(report: CostReport, view: View) -> str:
+    """The report of stated acceptances, of at most 80 columns, ending in a line break."""
+    if view.quiet:
+        return "\n".join(_quiet(line, view) for line in report.lines) + "\n"
+    return "\n".join([*lines(report.lines, view, ""), "", *layout.wrap(_STATED)]) + "\n"
+
+
+def report_to_json(report: CostReport, exact: bool) -> Object:
+    """``specdist.cost/1``."""
+    return {
+        "schema": SCHEMA,
+        "specdist": report.version,
+        "settings": dict(report.settings),
+        "cost": to_json(report.lines, exact),
+    }
+
+
+def to_json(found: Sequence[CostLine], exact: bool) -> list[dict[str, Any]]:
+    """Cost lines as JSON values; ``value`` is null where a line has no number."""
+    return [
+        {
+            "name": line.name,
+            "value": optional(line.value, exact),
+            "text": line.text,
+            "assumes": line.assumes,
+            "measured": line.measured,
+        }
+        for line in found
+    ]
+
+
+def of_steps(report: Report, view: View) -> list[str]:
+    """The cost lines of checked steps: of the first few where there are many."""
+    found = [step for step in report.steps if step.cost]
+    shown = found if view.verbose else found[:_STEPS]
+    said: list[str] = []
+    for step in shown:
+        title = "cost" if len(report.steps) == 1 else f"cost of step {step.id}"
+        said += ["", title, *lines(step.cost, view, "  ")]
+    hidden = len(found) - len(shown)
+    if hidden:
+        said += ["", f"... costs of {plural(hidden, 'more step')} (all with -v or --format json)"]
+    return [*said, ""] if said else []
+
+
+def lines(found: Sequence[CostLine], view: View, indent: str) -> list[str]:
+    """Name, value and text of each line; below those that share an assumption, the assumption."""
+    said: list[str] = []
+    for assumes, grouped in groupby(found, key=lambda line: line.assumes):
+        group = list(grouped)
+        width = max(layout.width_of(line.name) for line in group)
+        for line in group:
+            said += _line(line, width, view, indent)
+        said += layout.wrap(f"assumes: {assumes}", f"{indent}    ") if assumes else []
+    return said
+
+
+def _line(line: CostLine, width: int, view: View, indent: str) -> list[str]:
+    first = f"{indent}{line.name}{' ' * (width - layout.width_of(line.name))}  "
+    rest = " " * len(first)
+    parts = _parts(line, view)
+    if not parts:
+        return [first.rstrip()]
+    # A long exact value stays on one line, and the words go below it.
+    joined = (" " if parts[-1].startswith("of ") else ", ").join(parts)
+    if len(first) + len(joined) <= layout.WIDTH or len(parts) == 1:
+        return layout.wrap(joined, first, rest)
+    return [first + parts[0], *layout.wrap(parts[1], rest, rest)]
+
+
+def _parts(line: CostLine, view: View) -> list[str]:
+    value = [] if line.value is None else [view.numerals.rate(line.value)]
+    return value + ([line.text] if line.text else [])
+
+
+def _quiet(line: CostLine, view: View) -> str:
+    """A line a figure whatever its length."""
+    return ": ".join([line.name, "; ".join([*_parts(line, view), *_assumed(line)])])
+
+
+def _assumed(line: CostLine) -> Iterator[str]:
+    if line.assumes:
+        yield f"assumes {line.assumes}"
