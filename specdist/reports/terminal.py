@@ -8,7 +8,7 @@ from specdist.model.capture import Unreadable
 from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
-from specdist.reports import aggregate, finding_text, layout, pass_text
+from specdist.reports import aggregate, cost_text, finding_text, layout, pass_text
 from specdist.reports.scope_text import scope_lines
 from specdist.reports.view import View, place, plural
 
@@ -36,6 +36,7 @@ def render(report: Report, view: View) -> str:
     else:
         lines += _spaced(pass_text.read_as(report, view))
     lines += _proven(report, view) or aggregate.lines(report, view)
+    lines += cost_text.of_steps(report, view)
     lines += _folded(found[Severity.NOTE], view)
     lines += skipped(report.not_captures)
     scope = scope_lines(report)
