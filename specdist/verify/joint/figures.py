@@ -13,7 +13,7 @@ from specdist.model.joint_report import JointBonus, Marginal, MarginalToken, Seq
 from specdist.model.role import Role
 from specdist.rules.joint.outcomes import PrefixLaws
 from specdist.verify.joint.gathering import Gathered
-from specdist.verify.joint.output import Block, JointLaw, expanded
+from specdist.verify.joint.output import Block, JointLaw
 
 _ZERO = Fraction(0)
 _ALL_TOKENS = 64
@@ -48,34 +48,34 @@ def bonus_figures(gathered: Gathered, laws: PrefixLaws, bound: Fraction) -> Join
 
 
 def marginals(
-    law: JointLaw, laws: PrefixLaws, vocab: Vocab | None, show: int, bound: Fraction
-) -> tuple[Marginal, ...]:
-    """The law of the token at every place of the output; at the first place alone where whole
-    outputs are too many to list."""
-    singles = expanded(law, laws)
-    blocks = law.blocks if singles is None else singles
-    places = law.horizon if singles is not None else min(law.horizon, 1)
-    return tuple(_marginal(i, blocks, laws, vocab, show, bound) for i in range(places))
-
-
-def _marginal(
-    index: int,
-    blocks: Sequence[Block],
+    law: JointLaw,
+    singles: Sequence[Block] | None,
     laws: PrefixLaws,
     vocab: Vocab | None,
     show: int,
     bound: Fraction,
+) -> tuple[Marginal, ...]:
+    """The law of the token at every place of the output. Where whole outputs are too many to list
+    (``singles`` is None), at the first place alone."""
+    if singles is None:
+        singles = [block for block in law.blocks if block.prefix]
+    places = law.horizon if len(singles[0].prefix) == law.horizon else 1
+    return tuple(
+        _marginal(place, singles, laws.size, vocab, show, bound) for place in range(places)
+    )
+
+
+def _marginal(
+    index: int, blocks: Sequence[Block], size: int, vocab: Vocab | None, show: int, bound: Fraction
 ) -> Marginal:
-    output, reference = [_ZERO] * laws.size, [_ZERO] * laws.size
+    by_token: list[list[Block]] = [[] for _ in range(size)]
     for block in blocks:
-        tokens = [block.prefix[index]] if len(block.prefix) > index else range(laws.size)
-        for token in tokens:
-            share = _share(block, index, token, laws)
-            output[token] += block.output * share
-            reference[token] += block.reference * share
+        by_token[block.prefix[index]].append(block)
+    output = [exact_total([block.output for block in found]) for found in by_token]
+    reference = [exact_total([block.reference for block in found]) for found in by_token]
     gaps = [o - r for o, r in zip(output, reference, strict=True)]
-    order = sorted(range(laws.size), key=lambda t: (-abs(gaps[t]), -reference[t], t))
-    shown = sorted(order if laws.size <= _ALL_TOKENS else order[:show])
+    order = sorted(range(size), key=lambda t: (-abs(gaps[t]), -reference[t], t))
+    shown = sorted(order if size <= _ALL_TOKENS else order[:show])
     return Marginal(
         index,
         figure(exact_total([max(gap, _ZERO) for gap in gaps]), bound),
@@ -92,20 +92,10 @@ def _marginal(
     )
 
 
-def _share(block: Block, index: int, token: int, laws: PrefixLaws) -> Fraction:
-    """How much of a block has ``token`` at a place; behind its prefix comes the reference."""
-    if len(block.prefix) > index:
-        return Fraction(1)
-    if len(block.prefix) == index:
-        return laws.law(Role.REFERENCE, block.prefix)[token]
-    raise ValueError("a place further behind the prefix needs whole outputs")
-
-
 def sequence_lines(
-    law: JointLaw, laws: PrefixLaws, vocab: Vocab | None, show: int, bound: Fraction
+    blocks: Sequence[Block], vocab: Vocab | None, show: int, bound: Fraction
 ) -> tuple[SequenceLine, ...]:
     """The outputs with the largest differences, then those of the largest mass."""
-    blocks = expanded(law, laws) or law.blocks
     ranked = sorted(blocks, key=_importance)
     few = len(blocks) <= _ALL_TOKENS
     return tuple(_line(block, vocab, bound) for block in (ranked if few else ranked[:show]))

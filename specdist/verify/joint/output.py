@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from specdist.exact.rational_vector import exact_total
 from specdist.model.conditional import Prefix
 from specdist.model.role import Role
 from specdist.rules.joint.outcomes import PrefixLaws
@@ -65,8 +66,8 @@ def joint_law(gathered: Gathered, laws: PrefixLaws, horizon: int) -> JointLaw:
     """The law of the first ``horizon`` tokens against the reference's (module docstring)."""
     blocks = tuple(_blocks(_tree(gathered.emitted, horizon), laws, horizon))
     unnamed = sum(gathered.unnamed.values(), _ZERO)
-    above = sum((max(b.output - b.reference, _ZERO) for b in blocks), _ZERO)
-    return JointLaw(horizon, blocks, above, unnamed)
+    above = [b.output - b.reference for b in blocks if b.output > b.reference]
+    return JointLaw(horizon, blocks, exact_total(above), unnamed)
 
 
 def _tree(emitted: Masses, horizon: int) -> _Node:
@@ -103,6 +104,8 @@ def expanded(law: JointLaw, laws: PrefixLaws) -> tuple[Block, ...] | None:
     the models have no row for the tokens behind a block."""
     if laws.size**law.horizon > EXPANDED:
         return None
+    if all(len(block.prefix) == law.horizon for block in law.blocks):
+        return tuple(sorted(law.blocks, key=lambda each: each.prefix))
     single: list[Block] = []
     for block in law.blocks:
         for rest, share in _continuations(block.prefix, laws, law.horizon):

@@ -24,6 +24,7 @@ from specdist.verify.joint.figures import (
 )
 from specdist.verify.joint.findings import open_findings, output_findings
 from specdist.verify.joint.joint_setup import JointSetup
+from specdist.verify.joint.output import expanded
 from specdist.verify.joint.prefix_laws import ModelLaws, require_models
 from specdist.verify.joint.verdict import JointChecked, checked_setup
 from specdist.verify.plan import Plan
@@ -107,6 +108,7 @@ def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> Joint
     lengths = gathered.accepted_length(tree.depth)
     accepted = gathered.expected_accepted
     different = checked.verdict is not Verdict.EQUAL
+    singles = expanded(law, laws)
     return JointResult(
         shape=tree.shape,
         vocab_size=laws.size,
@@ -120,8 +122,8 @@ def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> Joint
         expected_tokens=figure(expected_tokens(gathered), bound * (tree.depth + 1)),
         survival=tuple(figure(value, bound) for value in survival(lengths)),
         accepted_length=tuple(figure(value, bound) for value in lengths),
-        marginals=marginals(law, laws, step.vocab, settings.show, bound),
-        sequences=sequence_lines(law, laws, step.vocab, settings.show, bound),
+        marginals=marginals(law, singles, laws, step.vocab, settings.show, bound),
+        sequences=sequence_lines(singles or law.blocks, step.vocab, settings.show, bound),
         roles=laws.uses(),
         bonus=bonus_figures(gathered, laws, bound),
         admission=None if setup.length is None else admission(setup.profile, step.vocab),
