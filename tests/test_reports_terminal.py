@@ -98,8 +98,7 @@ def test_quiet_keeps_findings_and_summary() -> None:
         "1 step checked: 1 equal, 0 different, 0 undecided"
     ]
     assert render(samples.failing(), View(quiet=True)).splitlines() == [
-        "error[output-mismatch]: sample.json, step 0, position 0: total variation 1/16 =",
-        "    0.0625",
+        "error[output-mismatch]: sample.json, step 0, position 0: total variation 1/16 = 0.0625",
         "1 step checked: 0 equal, 1 different, 0 undecided",
     ]
 

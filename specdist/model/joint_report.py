@@ -160,7 +160,6 @@ class JointResult:
     unused_rows: int = 0
     forbidden_mass: Figure | None = None
     notes: tuple[str, ...] = ()
-    costs: tuple[CostLine, ...] = ()
 
 
 PathNote = Literal["token", "block"]

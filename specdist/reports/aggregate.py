@@ -9,7 +9,7 @@ from fractions import Fraction
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
 from specdist.model.report import Report, StepResult
-from specdist.reports import layout, statement_text
+from specdist.reports import joint_text, layout, statement_text
 from specdist.reports.view import View, inner_place, plural
 
 NO_LENGTH = "no mean acceptance length: rows along one path do not determine it"
@@ -23,7 +23,8 @@ def size_of(step: StepResult, finding: Finding) -> float:
 
 
 def variation_at(step: StepResult, position: int | None) -> Figure | None:
-    """The total variation at a position or, below 0, of the bonus row; None without a place."""
+    """The total variation at a position or, below 0, of the bonus row; None without a place. Over
+    conditional models a step without a place is its whole output."""
     return next((figure for at, figure in _variations(step) if at == position), None)
 
 
@@ -38,6 +39,7 @@ def largest_line(report: Report, view: View) -> str:
         (_value(figure), figure, f"step {step.id}{inner_place(at)}")
         for step in report.steps
         for at, figure in _variations(step)
+        if step.joint is None or at is None
     ]
     if not found:
         return ""
@@ -49,17 +51,21 @@ def lines(report: Report, view: View) -> list[str]:
     """The block below the findings of a run that failed or is undecided, when it has several
     positions; a run that passed says the same with its claim."""
     counts = report.summary
-    if counts.positions < 2:
+    alone = counts.steps == 1 and any(step.joint is not None for step in report.steps)
+    if counts.positions < 2 and not alone:
         return []
-    found = [f"over {plural(counts.steps, 'step')}, {plural(counts.positions, 'position')}"]
-    facts = [largest_line(report, view)]
+    found = [f"over {plural(counts.steps, 'step')}, {plural(counts.positions, _unit(report))}"]
+    facts = [] if alone else [largest_line(report, view)]
     if counts.acceptance_rate is not None:
-        facts.append(f"mean acceptance rate {view.numerals.rate(counts.acceptance_rate)}")
+        mean = "" if alone else "mean "
+        facts.append(f"{mean}acceptance rate {view.numerals.rate(counts.acceptance_rate)}")
     if has_blocks(report):
         facts.append(NO_LENGTH)
-    facts.append(_idents(report))
+    facts += [] if alone else [_idents(report)]
     for fact in filter(None, facts):
         found += layout.wrap(fact, "    ", "        ")
+    if alone:
+        found += of_the_step(report.steps[0], view)
     return [*found, *statement_text.lines(report, view), ""]
 
 
@@ -74,7 +80,36 @@ def _idents(report: Report) -> str:
     return "findings: " + ", ".join(f"{count} {ident}" for ident, count in ranked) if ranked else ""
 
 
-def _variations(step: StepResult) -> Iterator[tuple[int, Figure]]:
+def of_the_step(step: StepResult, view: View) -> list[str]:
+    """The mean acceptance length of a step, and its figures over conditional models."""
+    lines: list[str] = []
+    if step.mean_acceptance_length is not None:
+        length = view.numerals.rate(step.mean_acceptance_length)
+        lines += layout.wrap(f"mean acceptance length {length}, bonus token included", "    ")
+    return lines if step.joint is None else lines + joint_text.figure_lines(step, step.joint, view)
+
+
+def mean_over(report: Report) -> str:
+    """What a mean acceptance rate is the mean of; empty for a single rate. A step over conditional
+    models counts for the draft tokens of its longest path."""
+    counted = report.summary.positions
+    if counted < 2:
+        return ""
+    lone = report.summary.steps == 1 and report.steps[0].joint is not None
+    return f"{' of' if lone else ', mean over'} {counted} {_unit(report)}s"
+
+
+def _unit(report: Report) -> str:
+    return "position" if all(step.joint is None for step in report.steps) else "draft token"
+
+
+def _variations(step: StepResult) -> Iterator[tuple[int | None, Figure]]:
+    joint = step.joint
+    if joint is not None:
+        yield None, joint.total_variation
+        yield from ((place.index, place.total_variation) for place in joint.marginals)
+        if joint.bonus is not None:
+            yield _BONUS, joint.bonus.total_variation
     for position in step.positions:
         yield position.index, position.total_variation
     if step.bonus is not None:

@@ -13,8 +13,9 @@ from specdist.model.report import (
     TokenLine,
 )
 from specdist.model.verdict import Verdict
-from specdist.reports import layout, pass_text
-from specdist.reports.figure_text import Numerals, signed_decimal
+from specdist.reports import joint_text, layout, pass_text
+from specdist.reports.difference_text import TITLE, differences
+from specdist.reports.figure_text import Numerals
 from specdist.reports.role_text import role_lines
 from specdist.reports.view import View, place, plural
 
@@ -35,6 +36,10 @@ def block(step: StepResult, finding: Finding, view: View) -> list[str]:
         lines += _panel(role_lines(subject.roles))
         lines += _panel(_differences(subject, view))
         lines.append(_BAR)
+    elif step.joint is not None and finding.severity is Severity.ERROR:
+        lines += _panel(role_lines(step.joint.roles))
+        lines += _panel(joint_text.panel(step.joint, view, layout.WIDTH - len(_BAR) - 2))
+        lines.append(_BAR)
     notes = [other.message for other in beside if other.severity is Severity.NOTE]
     notes += [note for each in (finding, *loud) for note in each.notes]
     for note in notes:
@@ -46,7 +51,8 @@ def block(step: StepResult, finding: Finding, view: View) -> list[str]:
 def inside(step: StepResult, main: Finding, unfolded: bool) -> list[Finding]:
     """The findings that are shown with the main one of their position."""
     shown = {Shown.INSIDE, Shown.FOLDED} if unfolded else {Shown.INSIDE}
-    if main.position is None or main.severity is not Severity.ERROR:
+    placed = main.position is not None or step.joint is not None
+    if not placed or main.severity is not Severity.ERROR:
         return []
     return [
         finding
@@ -122,16 +128,16 @@ def _differences(subject: PositionResult | BonusResult, view: View) -> list[str]
     bonus = isinstance(subject, BonusResult)
 
     def build(numerals: Numerals, digits: int, gap: int) -> list[str]:
-        fractions = all(numerals.is_fraction(token.difference) for token in shown)
-        rows = []
-        for token in shown:
-            cells = [numerals.number(getattr(token, name), digits) for name in _MASSES[bonus]]
-            cells.append(numerals.signed(token.difference, digits))
-            if fractions:
-                nothing = token.difference.exact == 0
-                cells.append("" if nothing else signed_decimal(token.difference))
-            rows.append([layout.token(token.text, token.id, with_id), *cells])
-        return _table(rows, bonus, fractions, gap)
+        ends = differences([token.difference for token in shown], numerals, digits)
+        rows = [
+            [
+                layout.token(token.text, token.id, with_id),
+                *(numerals.number(getattr(token, name), digits) for name in _MASSES[bonus]),
+                end,
+            ]
+            for token, end in zip(shown, ends, strict=True)
+        ]
+        return layout.table(["token", *_MASSES[bonus], TITLE], rows, gap=gap, least=7)
 
     lines, wide = view.table(build, layout.WIDTH - len(_BAR) - 2)
     hidden = subject.vocab_size - len(shown)
@@ -141,13 +147,3 @@ def _differences(subject: PositionResult | BonusResult, view: View) -> list[str]
         columns = (*_MASSES[bonus], "difference")
         lines += pass_text.exact_list([(token, columns) for token in shown], with_id)
     return lines
-
-
-def _table(rows: list[list[str]], bonus: bool, fractions: bool, gap: int) -> list[str]:
-    header = ["token", "reference"] + ([] if bonus else ["drafted", "tested"]) + ["output"]
-    title = "output - reference"
-    if not fractions:
-        return layout.table([*header, title], rows, gap=gap, least=7)
-    left, right = (max(len(row[at]) for row in rows) for at in (-2, -1))
-    joined = [[*row[:-2], f"{row[-2]:>{left}}  {row[-1]:<{right}}"] for row in rows]
-    return layout.table([*header, title], joined, gap=gap, least=7)

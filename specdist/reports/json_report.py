@@ -7,6 +7,8 @@ from typing import Any
 
 from specdist.model.finding import Finding, Smallest
 from specdist.model.report import BonusResult, Report, StepResult, Summary
+from specdist.reports import cost_text
+from specdist.reports.json_joint import joint_to_json, path_to_json
 from specdist.reports.json_numbers import Object, number, optional
 from specdist.reports.json_position import position_to_json
 
@@ -57,6 +59,9 @@ def step_to_json(step: StepResult, exact: bool) -> Object:
         "mean_acceptance_length": optional(step.mean_acceptance_length, exact),
         "positions": [position_to_json(position, exact) for position in step.positions],
         "bonus": None if step.bonus is None else _bonus(step.bonus, exact),
+        "joint": joint_to_json(step.joint, exact),
+        "path": path_to_json(step.path, exact),
+        "cost": cost_text.to_json(step.cost, exact),
         "findings": [_finding(finding, exact) for finding in step.findings],
     }
 

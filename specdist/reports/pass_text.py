@@ -7,22 +7,36 @@ from collections.abc import Sequence
 from specdist.model.figure import Figure
 from specdist.model.report import BonusToken, PositionResult, Report, StepResult, TokenLine
 from specdist.model.verdict import Verdict
-from specdist.reports import aggregate, layout, statement_text
+from specdist.reports import aggregate, joint_text, layout, path_text, statement_text
 from specdist.reports.figure_text import Numerals, bound, fraction, is_worth_a_bound
-from specdist.reports.view import View, is_zero, plural, rounded, rule_title
+from specdist.reports.rule_text import rule_title
+from specdist.reports.view import View, is_zero, plural, rounded
 
 
 def header(report: Report) -> list[str]:
     """``FILE  1 step, 1 draft token, 4 tokens in vocabulary``."""
-    sizes = sorted({p.vocab_size for step in report.steps for p in step.positions})
-    counts = [plural(report.summary.steps, "step")]
-    counts.append(plural(report.summary.positions, "draft token"))
+    sizes = {p.vocab_size for step in report.steps for p in step.positions}
+    sizes |= {step.joint.vocab_size for step in report.steps if step.joint is not None}
+    counts = [plural(report.summary.steps, "step"), _drafted(report)]
     if sizes:
-        span = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+        least, most = min(sizes), max(sizes)
+        span = str(least) if least == most else f"{least} to {most}"
         counts.append(f"{span} tokens in vocabulary")
     name = _name(report.sources)
     line = f"{name}  {', '.join(counts)}"
-    return [line] if len(line) <= layout.WIDTH else [name, f"  {', '.join(counts)}"]
+    if len(line) <= layout.WIDTH:
+        return [line]
+    return [name, *layout.wrap(", ".join(counts), "  ", "    ")]
+
+
+def _drafted(report: Report) -> str:
+    """``a chain of 2 draft tokens`` where every step has that shape; else how many are drafted."""
+    shapes = {None if step.joint is None else step.joint.shape for step in report.steps}
+    only = next(iter(shapes), None) if len(shapes) == 1 else None
+    if only is not None:
+        return only if len(report.steps) == 1 else f"each {only}"
+    drafted = plural(report.summary.positions, "draft token")
+    return f"{drafted} on the longest paths" if shapes - {None} else drafted
 
 
 def read_as(report: Report, view: View) -> list[str]:
@@ -39,12 +53,27 @@ def _name(sources: Sequence[str]) -> str:
 
 
 def tables(report: Report, view: View) -> list[str]:
-    """The masses of a single position, or one line for each of many positions."""
+    """The masses of a single position, or one line for each of many positions; below them steps
+    over conditional models, and captured paths."""
     located = [(step, position) for step in report.steps for position in step.positions]
-    if not located:
-        return []
+    joint, paths = joint_text.of(report.steps), path_text.of(report.steps)
+    parts = (
+        _positions(located, view, alone=not joint) if located else [],
+        joint_text.tables(joint, view, alone=not located) if joint else [],
+        path_text.tables(paths, view) if paths else [],
+    )
+    lines: list[str] = []
+    for part in filter(None, parts):
+        lines += ["", *part] if lines else part
+    return lines
+
+
+def _positions(
+    located: Sequence[tuple[StepResult, PositionResult]], view: View, alone: bool
+) -> list[str]:
     if len(located) == 1:
-        return masses(located[0][1], view)
+        head = [] if alone else [f"  step {located[0][0].id}, position {located[0][1].index}"]
+        return head + masses(located[0][1], view)
     if not view.verbose:
         return _position_table(located, view)
     lines: list[str] = []
@@ -123,25 +152,28 @@ def verdict_lines(report: Report, view: View, passed: bool) -> list[str]:
     word, style = ("ok:", "good") if passed else ("equal:", "name")
     first, *rest = layout.wrap(f"{word} {_claim(report, view)}", "", "    ")
     lines = [view.paint(style, word) + first[len(word) :], *rest]
-    summary = report.summary
-    if summary.acceptance_rate is not None:
-        only = report.steps[0].positions if summary.positions == 1 else ()
-        rate = view.numerals.rate(only[0].acceptance_rate if only else summary.acceptance_rate)
-        mean = f", mean over {summary.positions} positions" if summary.positions > 1 else ""
-        rules = ", ".join(dict.fromkeys(rule_title(step.rule) for step in report.steps))
-        lines += _joined(f"rule {rules}", f"acceptance rate {rate}{mean}")
+    lines += _rates(report, view)
     lines += statement_text.lines(report, view)
-    if len(report.steps) == 1 and (length := report.steps[0].mean_acceptance_length) is not None:
-        lines += _indented(
-            f"mean acceptance length {view.numerals.rate(length)}, bonus token included"
-        )
+    if len(report.steps) == 1:
+        lines += aggregate.of_the_step(report.steps[0], view)
     if aggregate.has_blocks(report):
         lines += _indented(aggregate.NO_LENGTH)
-    if all(is_zero(p.rejected_mass) for step in report.steps for p in step.positions):
+    rejected = [p.rejected_mass for step in report.steps for p in step.positions]
+    if rejected and all(map(is_zero, rejected)):
         lines += _indented("a rejection has probability 0, so the residual is unreachable")
     if any(step.bonus is not None for step in report.steps):
         lines += _indented("bonus rows compared as well")
     return lines
+
+
+def _rates(report: Report, view: View) -> list[str]:
+    summary = report.summary
+    if summary.acceptance_rate is None:
+        return []
+    only = report.steps[0].positions if summary.positions == 1 else ()
+    rate = view.numerals.rate(only[0].acceptance_rate if only else summary.acceptance_rate)
+    rules = ", ".join(dict.fromkeys(rule_title(step.rule) for step in report.steps))
+    return _joined(f"rule {rules}", f"acceptance rate {rate}{aggregate.mean_over(report)}")
 
 
 def _joined(left: str, right: str) -> list[str]:
@@ -161,7 +193,8 @@ def _claim(report: Report, view: View) -> str:
         return f"output is within the declared tolerance{named} of the reference; {largest}"
     if report.summary.different:
         return "every difference was allowed; the rest equals the reference exactly"
-    if all(p.acceptance_rate.symbolic for step in report.steps for p in step.positions):
+    rates = [p.acceptance_rate for step in report.steps for p in step.positions]
+    if rates and all(rate.symbolic for rate in rates):
         return "output equals the reference exactly (closed forms, no tolerance)"
     if rounded(report):
         return "output equals the reference exactly (shared weights, no tolerance)"

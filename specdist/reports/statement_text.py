@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from specdist.model.report import PositionResult, Report, StepResult
 from specdist.model.verdict import Verdict
 from specdist.reports import layout
-from specdist.reports.view import View, inner_place, is_zero, rule_of
+from specdist.reports.rule_text import is_lossy, is_mistake
+from specdist.reports.view import View, inner_place, is_zero
 
 _INDENT = "    "
+_LUCKY = "lossy by design: equal for these rows only, not for any rows"
 _DROPPED = ("keep", "dropped", "proposal", "keep-when")
 
 
@@ -58,10 +60,11 @@ def _where(report: Report, step: StepResult, position: PositionResult) -> str:
 def _lossy(report: Report, view: View) -> str:
     """The figures of the position that a lossy rule changes most."""
     found = [(s, p, p.lossy) for s, p in _located(report) if p.lossy is not None]
+    whole = {step.rule for step in report.steps if step.joint and step.verdict is Verdict.EQUAL}
     if not found:
-        return ""
+        return _LUCKY if any(map(is_lossy, whole)) else ""
     if all(is_zero(position.total_variation) for _, position, _ in found):
-        return "lossy by design: equal for these rows only, not for any rows"
+        return _LUCKY
     step, position, lossy = max(found, key=lambda item: item[1].total_variation.approx)
     rate = view.numerals.rate
     return (
@@ -73,8 +76,8 @@ def _lossy(report: Report, view: View) -> str:
 
 def _mistaken(report: Report) -> str:
     """A rule that is a known mistake, where it went well."""
-    rules = [rule_of(step.rule) for step in report.steps if step.verdict is Verdict.EQUAL]
-    if not any(rule is not None and rule.kind == "faulty" for rule in rules):
+    rules = {step.rule for step in report.steps if step.verdict is Verdict.EQUAL}
+    if not any(map(is_mistake, rules)):
         return ""
     return "the rule is a known mistake: equal for these rows only, not for any rows"
 

@@ -11,8 +11,6 @@ from specdist.model.report import Report, StepResult
 from specdist.reports import layout
 from specdist.reports.figure_text import Numerals
 from specdist.reports.style import PLAIN, Paint
-from specdist.rules.registry import RULES
-from specdist.rules.rule import Rule
 
 Table = tuple[list[str], bool]
 
@@ -51,23 +49,6 @@ class View:
         return lines(Numerals()), True
 
 
-def rule_title(text: str) -> str:
-    """``lenience:1/2:recovery=target`` as ``TITLE (1/2, recovery target)``, and ``token`` as
-    ``token verification``."""
-    bare, _, parameters = text.partition(":")
-    found = rule_of(text)
-    title = bare if found is None else found.title
-    if not parameters:
-        return title
-    shown = ", ".join(part.replace("=", " ", 1) for part in parameters.split(":"))
-    return f"{title[:-1]}; {shown})" if title.endswith(")") else f"{title} ({shown})"
-
-
-def rule_of(text: str) -> Rule | None:
-    """The rule that a step's text names."""
-    return next((rule for rule in RULES if rule.name == text.partition(":")[0]), None)
-
-
 def plural(count: int, noun: str, many: str | None = None) -> str:
     """``1 step``, ``2 steps``."""
     return f"{count} {noun if count == 1 else many or noun + 's'}"
@@ -92,8 +73,6 @@ def is_zero(figure: Figure) -> bool:
 
 def rounded(report: Report) -> bool:
     """True when float rounding entered any figure of the report."""
-    return any(
-        position.acceptance_rate.bound is not None
-        for step in report.steps
-        for position in step.positions
-    )
+    rates = [position.acceptance_rate for step in report.steps for position in step.positions]
+    rates += [step.joint.expected_accepted for step in report.steps if step.joint is not None]
+    return any(rate.bound is not None for rate in rates)
