@@ -62,6 +62,7 @@ NUMPY_AT_THE_TOP: tuple[str, ...] = (
     "specdist.exact.float_space",
     "specdist.exact.float_terms",
     "specdist.exact.float_couplings",
+    "specdist.exact.float_drafts_optimum",
     "specdist.exact.float_entries",
     "specdist.exact.float_entropy",
     "specdist.exact.float_envelope",
