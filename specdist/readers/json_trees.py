@@ -37,7 +37,7 @@ def read_tree(step: dict[str, Any], path: str, size: int, rows: RowReading) -> D
     Raises CaptureError with file and JSON path.
     """
     shape = _shape(step, path, rows.file)
-    stated = [key for key in DRAW_KEYS if step.get(key) is not None]
+    stated = [key for key in DRAW_KEYS if key in step]
     if shape is None:
         if stated:
             raise CaptureError(
@@ -69,22 +69,22 @@ def nodes_of_levels(children: Iterable[int]) -> int:
 
 
 def _shape(step: dict[str, Any], path: str, file: str) -> DraftTree | None:
-    length, tree = step.get("draft_length"), step.get("tree")
-    if length is not None and tree is not None:
+    if "draft_length" in step and "tree" in step:
         raise CaptureError(
             "draft_length and tree are given together",
             place=f"{file}, {path or 'top level'}",
             expected="one of them: a chain has a draft_length, everything else a tree",
         )
-    if length is not None:
+    if "draft_length" in step:
+        length = step["draft_length"]
         where = f"{file}, {join(path, 'draft_length')}"
         _check_count("draft_length", length, where, "draft tokens, one after the other")
         _check_limit(length, where)
         return DraftTree.chain(length)
-    if tree is None:
+    if "tree" not in step:
         return None
     where = join(path, "tree")
-    members = object_at(tree, where, file)
+    members = object_at(step["tree"], where, file)
     for key in members:
         if key not in ("children", "parents"):
             raise unknown_key(key, where, file, ("children", "parents"))
@@ -175,9 +175,9 @@ def _check_limit(nodes: int, place: str) -> None:
 def _word(
     step: dict[str, Any], key: str, words: tuple[Word, ...], path: str, file: str
 ) -> Word | None:
-    value = step.get(key)
-    if value is None:
+    if key not in step:
         return None
+    value = step[key]
     for word in words:
         if value == word:
             return word
@@ -200,9 +200,8 @@ def _tokens(
 ) -> tuple[int, ...] | None:
     """The tokens of siblings "given"; draft tokens without a word about siblings are given."""
     where = join(path, "draft_tokens")
-    tokens = step.get("draft_tokens")
     expected = f"a list of {shape.nodes} token ids, one for each node of the proposal"
-    if tokens is None:
+    if "draft_tokens" not in step:
         if siblings == "given":
             message = 'siblings are "given", and there are no draft_tokens'
             raise CaptureError(message, place=rows.place(path or "top level"), expected=expected)
@@ -213,6 +212,7 @@ def _tokens(
             place=rows.place(where),
             expected='"siblings": "given" where the tokens are known, or no draft_tokens',
         )
+    tokens = step["draft_tokens"]
     if not isinstance(tokens, list) or len(tokens) != shape.nodes:
         count = len(tokens) if isinstance(tokens, list) else 0
         found = f"has {count} tokens" if isinstance(tokens, list) else f"is {type_name(tokens)}"

@@ -17,11 +17,10 @@ from specdist.model.report import Report, StepResult
 from specdist.model.settings import Settings
 from specdist.model.verdict import Verdict
 from specdist.verify.scope import (
-    AS_SPECIFIED,
-    SCOPE,
     fills_roles_as_specified,
     guesses,
     in_force,
+    scope_of,
 )
 from specdist.verify.spread import verify_all
 from specdist.verify.summary import Tally
@@ -68,6 +67,7 @@ class Run:
     read_as: list[str] = field(default_factory=list)
     in_force: list[str] = field(default_factory=list)
     as_specified: bool = True
+    timed: bool = False
 
     def results(self) -> Iterator[StepResult]:
         """Verifies step after step. A capture that turns out malformed is kept as unreadable.
@@ -105,7 +105,7 @@ class Run:
             findings=tuple(open_ended + missed),
             unreadable=tuple(item for item in self.unreadable if item.counts),
             not_captures=tuple(item.source for item in self.unreadable if not item.counts),
-            scope=SCOPE + ((AS_SPECIFIED,) if self.as_specified and summary.steps else ()),
+            scope=scope_of(self.timed, self.as_specified and summary.steps > 0),
             filtered_out=self.filtered_out,
             floors_missed=tuple(finding.message for finding in missed if not finding.allowed),
             sources=tuple(self.sources),
@@ -131,6 +131,7 @@ class Run:
         if not self.tally.steps:
             self.in_force += in_force(self.settings.checking, result)
         self.tally.add(result)
+        self.timed = self.timed or any(line.measured for line in result.cost)
         self.as_specified = self.as_specified and fills_roles_as_specified(result)
         if self.retain or result.verdict is not Verdict.EQUAL:
             self.kept.append(result)
@@ -215,7 +216,8 @@ def _unreadable(capture: Capture, error: SpecdistError) -> Unreadable:
 
 def _check_vocab(vocab: Vocab | None, step: Step) -> None:
     """Fewer texts than tokens is usual (padding); more means the texts of another model."""
-    size = step.positions[0].target.size if step.models is None else step.models.size
+    parts = step.requests or (step,)
+    size = max(p.positions[0].target.size if p.models is None else p.models.size for p in parts)
     if vocab is not None and len(vocab.texts) > size:
         raise SettingsError(
             f"the vocabulary has {len(vocab.texts)} texts, the rows have {size} tokens",

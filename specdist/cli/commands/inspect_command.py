@@ -91,9 +91,9 @@ def _seen(capture: Capture) -> Seen:
 
 
 def _would_check(step: Step | None) -> Facts:
+    from specdist.cli.model_forecast import first_step_text, proposals_of
     from specdist.model.settings import CheckSettings
     from specdist.processing import resolve_recipes
-    from specdist.reports.view import plural
     from specdist.verify.draft_ids import has_map, with_map
 
     if step is None:
@@ -104,9 +104,7 @@ def _would_check(step: Step | None) -> Facts:
         raise error.at(f"{step.source}, settings") from None
     if has_map(step, CheckSettings()):
         recipes = with_map(recipes)
-    bonus = ", bonus row last" if step.bonus is not None else ""
-    drafted = plural(len(step.positions), "draft token")
-    found = [("first step", f"{step.id}: {drafted}{bonus}")]
+    found = [("first step", first_step_text(step)), *proposals_of(step)]
     found += [(f"rule {recipes.rule}", f"target {recipes.target}, draft {recipes.draft}")]
     found += [*step.options.numerics.items(), *step.options.proposal.items()]
     found += [
