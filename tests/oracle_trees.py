@@ -217,23 +217,23 @@ def rrs(tested: str = "drawn") -> NodeRule:
 
 
 def k_seq(rho: Fraction) -> NodeRule:
-    """Each of k drafts is accepted with min(1, p / (rho q)); b = sum min(q, p/rho); the residual is
-    norm(p - min(q, p/rho) (1 - (1-b)^k) / b), which must not be negative."""
+    """Each of k drafts is accepted with min(1, p / (rho q)) if none before it was; m = min(q,
+    p / rho), b = sum m. The residual is p minus the mass so accepted, with one drafter
+    norm(p - m (1 - (1-b)^k) / b), which must not be negative."""
 
     def rule(models: Models, node: Node) -> Iterator[Verdict]:
-        z, xs = node.z, node.xs
-        p, q = models.P(z), models.Q(z, xs[0])
-        accepted = [min(b, a / rho) for a, b in zip(p, q, strict=True)]
-        b = total(accepted)
-        rate = 1 - (1 - b) ** len(xs)
-        scale = rate / b if b else ZERO
-        left = [a - scale * m for a, m in zip(models.S(z), accepted, strict=True)]
+        p, left, reached = models.P(node.z), list(models.S(node.z)), ONE
+        for i, x in enumerate(node.xs):
+            u = models.U(node.z, x, node.ranks[i])
+            m = [min(b, a / rho) for a, b in zip(models.S(node.z), u, strict=True)]
+            left = [a - reached * b for a, b in zip(left, m, strict=True)]
+            reached *= 1 - total(m)
         if min(left) < 0:
             raise NoAnswerError("rho is too small: the residual is negative")
         reached = ONE
-        for i, x in enumerate(xs):
-            a = min(ONE, ratio(p[x], rho * q[x]))
-            if a:
+        for i, x in enumerate(node.xs):
+            a = min(ONE, ratio(p[x], rho * models.Q(node.z, x, node.ranks[i])[x]))
+            if reached * a:
                 yield reached * a, i, None
             reached *= 1 - a
         if reached:
@@ -268,36 +268,54 @@ def _point(p: Row, y: int) -> Row:
     return point(y, len(p))
 
 
-def target_only(models: Models, node: Node) -> Iterator[Verdict]:
-    """Distinct children: the first i with u <= p(c_1) + .. + p(c_i), else p without them."""
-    p, xs = models.P(node.z), node.xs
-    for i, x in enumerate(xs):
-        if p[x]:
-            yield p[x], i, None
-    missed = 1 - total(p[x] for x in xs)
-    if missed:
-        yield missed, None, without(models.S(node.z), xs)
+def target_only(acc: Fraction = ONE, single: Fraction = ONE) -> NodeRule:
+    """The first child i with u <= (p(c_1) + .. + p(c_i)) / acc or p(c_i) >= single, else p without
+    the children. A repeated token counts once."""
+
+    def rule(models: Models, node: Node) -> Iterator[Verdict]:
+        p, held, passed = models.P(node.z), ZERO, ZERO
+        for i, x in enumerate(node.xs):
+            held += p[x] if x not in node.xs[:i] else ZERO
+            level = ONE if p[x] >= single else max(passed, min(ONE, held / acc))
+            if level > passed:
+                yield level - passed, i, None
+            passed = level
+        if passed < 1:
+            yield 1 - passed, None, without(models.S(node.z), node.xs)
+
+    return rule
 
 
-def last_first(models: Models, node: Node) -> Iterator[Verdict]:
-    """Top tokens and one draw x from q without them, as greedy drafts and SpecHub have it: x is
-    tested with min(1, p / q'), q' its law; what that leaves of p accepts the others whole."""
-    z, xs = node.z, node.xs
-    law = models.Q(z, xs[0])
-    top = ordered(law)[: len(xs) - 1]
-    (i,) = (i for i, x in enumerate(xs) if x not in top)
-    x, q = xs[i], without(law, top)
-    a = min(ONE, ratio(models.P(z)[x], q[x]))
+def greedy_drafts(models: Models, node: Node) -> Iterator[Verdict]:
+    """The last child was drawn, the others are fixed."""
+    yield from _sampled_first(models, node, len(node.xs) - 1)
+
+
+def spechub(models: Models, node: Node) -> Iterator[Verdict]:
+    """The child that is not the most probable token of the draft carries the draw."""
+    hub = ordered(models.D(node.z))[0]
+    (drawn,) = (i for i, x in enumerate(node.xs) if x != hub)
+    yield from _sampled_first(models, node, drawn)
+
+
+def _sampled_first(models: Models, node: Node, drawn: int) -> Iterator[Verdict]:
+    """The drawn x is tested with min(1, p / q'), q' the draft row without the other children; what
+    that leaves of p, norm [p - q']_+, accepts the others whole."""
+    x, others = node.xs[drawn], [y for i, y in enumerate(node.xs) if i != drawn]
+    assert x not in others
+    q = without(models.Q(node.z, x, node.ranks[drawn]), others)
+    u = without(models.U(node.z, x, node.ranks[drawn]), others)
+    a = min(ONE, ratio(models.P(node.z)[x], q[x]))
     if a:
-        yield a, i, None
+        yield a, drawn, None
     if a < 1:
-        left = normalise(over(models.S(z), q))
-        for j, y in enumerate(xs):
-            if j != i and left[y]:
-                yield (1 - a) * left[y], j, None
-        missed = 1 - total(left[y] for y in top)
+        left = normalise(over(models.S(node.z), u))
+        for i, y in enumerate(node.xs):
+            if i != drawn and left[y]:
+                yield (1 - a) * left[y], i, None
+        missed = 1 - total(left[y] for y in others)
         if missed:
-            yield (1 - a) * missed, None, without(left, top)
+            yield (1 - a) * missed, None, without(left, others)
 
 
 # ---- whole trees -----------------------------------------------------------------------------
@@ -339,46 +357,61 @@ def top_down(
 
 
 def traversal(
-    models: Models, tree: Tree, mode: str = "iid", *, renormalise: bool = True
+    models: Models,
+    tree: Tree,
+    mode: str = "iid",
+    *,
+    renormalise: bool = True,
+    merged: bool = False,
+    given: Sequence[int] | None = None,
 ) -> list[Outcome]:
     """Leaf to root, depth first, first child first (theory section 3.3).
 
-    A node has a weight w, a current p and a current q. A child starts with min(1, w p(c) / q(c)).
-    After a rejected child R = [w p - q]_+, w <- sum R / (sum R + 1 - w), p <- norm R, and the child
-    leaves q where siblings are drawn without replacement. A node without untried children accepts
-    its path with w and then emits from p.
+    A node has a weight w and a current p (for tests) and s (for the token that follows). A child
+    starts with min(1, w p(c) / q(c)). After a rejected child R = [w p - q]_+,
+    w <- sum R / (sum R + 1 - w), p <- norm R, s <- norm [w s - u]_+; where siblings are drawn
+    without replacement q and u are without the earlier ones. A node without untried children
+    accepts its path with w and then emits from s. ``merged``: the first of several siblings with
+    one token has the children of all of them, the others are not tried.
     """
 
     def visit(
-        tokens: Mapping[int, int], node: int, weight: Fraction
+        tokens: Mapping[int, int], nodes: list[int], z: Prefix, weight: Fraction
     ) -> tuple[list[Outcome], Fraction]:
-        """The outcomes below the node, and how often all of it is rejected."""
-        z = prefix(tree, tokens, node)
-        below, found, reached = children(tree, node), [], ONE
-        p = models.S(z) if below else models.B(z)
-        gone: list[int] = []
+        """The outcomes below the nodes, and how often all of it is rejected."""
+        below = [child for node in nodes for child in children(tree, node)]
+        if not below:
+            return [Outcome(weight, z, models.B(z), True)], 1 - weight
+        found: list[Outcome] = []
+        reached, p, s = ONE, models.P(z), models.S(z)
+        xs = [tokens[child] for child in below]
         for i, child in enumerate(below):
-            x = tokens[child]
-            q = models.Q(z, x, i)
+            x, r = xs[i], rank(tree, child)
+            q, u = models.Q(z, x, r), models.U(z, x, r)
             if mode == "without-replacement":
-                q = without(q, gone) if renormalise else _dropped(q, gone)
-            inner, reached_after = visit(tokens, child, min(ONE, ratio(weight * p[x], q[x])))
-            found += [o._replace(mass=reached * o.mass) for o in inner]
-            reached *= reached_after
-            if not reached:
-                return found, ZERO
-            left = over(p, q, weight)
-            mass = total(left)
-            weight = mass / (mass + 1 - weight) if mass else ZERO
-            p = normalise(left) if mass else p
-            gone.append(x)
+                drop = without if renormalise else _dropped
+                q, u = drop(q, xs[i - r : i]), drop(u, xs[i - r : i])
+            follow = [child]
+            if merged:
+                follow = [c for c, y in zip(below, xs, strict=True) if y == x]
+            if follow[0] == child and weight:
+                start = min(ONE, ratio(weight * p[x], q[x]))
+                inner, rejected = visit(tokens, follow, (*z, x), start)
+                found += [o._replace(mass=reached * o.mass) for o in inner]
+                reached *= rejected
+                if not reached:
+                    return found, ZERO
+            rest = total(over(p, q, weight))
+            left = over(s, u, weight)
+            p = normalise(over(p, q, weight)) if rest else p
+            weight, s = rest / (rest + 1 - weight), normalise(left) if any(left) else s
         if weight:
-            found.append(Outcome(reached * weight, z, p, not below))
+            found.append(Outcome(reached * weight, z, s))
         return found, reached * (1 - weight)
 
     whole = []
-    for tokens, share in proposals(models, tree, mode):
-        outcomes, rejected = visit(tokens, ROOT, ONE)
+    for tokens, share in proposals(models, tree, mode, given):
+        outcomes, rejected = visit(tokens, [ROOT], (), ONE)
         assert not rejected, "the root is accepted"
         whole += [o._replace(mass=share * o.mass) for o in outcomes]
     return whole

@@ -66,13 +66,14 @@ from tests.oracle_optima import (
 from tests.oracle_trees import (
     acceptance,
     chain,
+    greedy_drafts,
     k_seq,
-    last_first,
     levels,
     paths,
     rrs,
     rrs_stages,
     sample_and_compare,
+    spechub,
     target_only,
     top_down,
     traversal,
@@ -200,9 +201,9 @@ def test_two_drafts_at_one_position(name: str) -> None:
         "nss": (sample_and_compare(), "iid"),
         "rrs": (rrs(), "iid"),
         "rrs_wor": (rrs(), wor),
-        "top2": (target_only, "top"),
-        "greedy": (last_first, "top-then-sampled"),
-        "hub": (last_first, "hub"),
+        "top2": (target_only(), "top"),
+        "greedy": (greedy_drafts, "top-then-sampled"),
+        "hub": (spechub, "hub"),
     }
     assert acceptance(models, rrs(), 1) == Fraction(case["single"])
     for key, (rule, mode) in rules.items():
@@ -569,13 +570,13 @@ def test_b25_a_sample_for_every_candidate() -> None:
 def test_b26_distinct_siblings_without_a_draft_model() -> None:
     p = row("2/5", "3/10", "1/5", "1/10")
     models = same_rows(p, p, 1)
-    outcomes = top_down(models, levels(2), target_only, "given", given=(0, 2))
+    outcomes = top_down(models, levels(2), target_only(), "given", given=(0, 2))
     found = step(outcomes, models.target, 1, 1)
     assert found.law == found.reference
     assert found.expected_accepted == Fraction("3/5")
     (left,) = (o.then for o in outcomes if not o.accepted)
     assert left == row("0", "3/4", "0", "1/4")
-    first = top_down(models, levels(1), target_only, "given", given=(0,))
+    first = top_down(models, levels(1), target_only(), "given", given=(0,))
     assert [o.then for o in first if not o.accepted] == [row("0", "1/2", "1/3", "1/6")]
     two = row("3/5", "2/5")
     wrong = step(fixed_drafts(same_rows(two, two, 1), (0,)), constant(two, 1), 1, 1)
