@@ -12,7 +12,7 @@ from specdist.reports.view import View, inner_place, is_zero
 
 _INDENT = "    "
 _LUCKY = "lossy by design: equal for these rows only, not for any rows"
-_DROPPED = ("keep", "dropped", "proposal", "keep-when")
+_DROPPED = ("length", "keep", "dropped", "proposal", "keep-when")
 
 
 def lines(report: Report, view: View) -> list[str]:

@@ -15,6 +15,7 @@ from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.verify.diagnosis import Causes
 from specdist.verify.explanation import SHRUNK_POSITIONS, SHRUNK_STEPS, explained
+from specdist.verify.joint.batch import verify_batch_step
 from specdist.verify.joint.step import verify_joint_step
 from specdist.verify.mismatch import BONUS, bonus_findings
 from specdist.verify.plan import Plan, Plans
@@ -44,6 +45,8 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
     distribution and for settings that do not fit.
     """
     plan = (known or Plans(settings)).of(step)
+    if step.requests:
+        return verify_batch_step(step, plan, settings)
     if step.models is not None:
         return verify_joint_step(step, plan, settings)
     if plan.joint is not None:

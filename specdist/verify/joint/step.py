@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from specdist.errors import SettingsError
@@ -54,7 +55,7 @@ def verify_joint_step(step: Step, plan: Plan, settings: CheckSettings) -> StepRe
         id=step.id,
         source=step.source,
         rule=plan.use.text,
-        options=plan.model,
+        options=_options(setup, plan),
         verdict=checked.verdict,
         positions=(),
         mean_acceptance_length=result.expected_tokens,
@@ -100,6 +101,11 @@ def _proposal(step: Step, plan: Plan, length: ChosenLength | None) -> Proposal |
             expected="a rule that tests position after position",
         )
     return read_proposal(None, plan.keep_options)
+
+
+def _options(setup: JointSetup, plan: Plan) -> Mapping[str, str]:
+    """The options of numeric model and proposal as they are written, the length rule with them."""
+    return plan.model if setup.length is None else {**plan.model, "length": setup.length.use.text}
 
 
 def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> JointResult:
