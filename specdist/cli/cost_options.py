@@ -18,19 +18,22 @@ _COST, _STATED = (
 _VERIFY = (
     "A verification over a target step (default 1); or one number by draft tokens, as 1,1.1,1.3."
 )
-_ROOFLINE = "weights=,bandwidth=,flops=,peak=[,kv=][,batch=1+64]: bytes, bytes/s, operations."
+_ROOFLINE = "weights, bandwidth, flops, peak, also kv and batch=1+64 (specdist explain cost)."
 _ACCEPTANCE = (
     "Acceptance at every position, or by position as 9/10,4/5; SHARE:... repeated for kinds."
 )
 _CHILD = "Chance that child 1, 2, ... of a node is the accepted one, as 1/2,1/4."
 _MOST_CALLS = 10**12
 
+_VERIFY_OPTION = Option("verify-cost", _COST, _VERIFY, "V")
+_ROOFLINE_OPTION = Option("roofline", _COST, _ROOFLINE, "KEY=NUMBER,...")
+
 COST: tuple[Option, ...] = (
     Option("draft-cost", _COST, "A draft step over a target step of one token, as 1/50.", "C"),
-    Option("verify-cost", _COST, _VERIFY, "V"),
+    _VERIFY_OPTION,
     Option("draft-operations", _COST, "Operations of a draft token over a target token.", "C"),
     Option("output-tokens", _COST, "Expected target calls of an output of N tokens.", "N"),
-    Option("roofline", _COST, _ROOFLINE, "KEY=NUMBER,..."),
+    _ROOFLINE_OPTION,
 )
 
 STATED: tuple[Option, ...] = (
@@ -55,12 +58,14 @@ def cost_settings(chosen: Layered) -> CostSettings | None:
     if found.draft_cost is None and found.verify_cost is not None:
         raise SettingsError(
             "verify-cost is given without draft-cost",
+            place=chosen.shown(_VERIFY_OPTION)[1],
             expected="--draft-cost C as well; 0 where drafting takes no time",
         )
     device = found.roofline
     if found.draft_cost is None and device is not None and not device.has_draft:
         raise SettingsError(
             "the roofline does not say what drafting costs",
+            place=chosen.shown(_ROOFLINE_OPTION)[1],
             expected="draft-weights and draft-flops in --roofline, or --draft-cost C",
             advice="--draft-cost 0 where drafting takes no time",
         )

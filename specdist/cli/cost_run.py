@@ -30,6 +30,7 @@ def asks_for_costs(values: Mapping[str, Any], rows: Mapping[str, Any], file: str
     """
     stated = [o.name for o in STATED if values.get(o.parameter)]
     if not stated:
+        _check_needed(values, rows, file)
         return False
     if file is not None or rows:
         given = file if file is not None else ", ".join(f"--{name}" for name in rows)
@@ -42,10 +43,23 @@ def asks_for_costs(values: Mapping[str, Any], rows: Mapping[str, Any], file: str
     for needed, asking in (("acceptance", "best-draft-length"), ("child-acceptance", "tree-nodes")):
         if asking in stated and needed not in stated:
             raise SettingsError(
-                f"--{asking} is given without --{needed}", place="command line",
+                f"--{asking} is given without --{needed}",
+                place="command line",
                 expected=f"--{needed} A",
-            )  # fmt: skip
+            )
     return True
+
+
+def _check_needed(values: Mapping[str, Any], rows: Mapping[str, Any], file: str | None) -> None:
+    """Refuses costs of nothing."""
+    costs = [o.name for o in COST if values.get(o.parameter) is not None]
+    if costs and file is None and not rows:
+        raise SettingsError(
+            f"--{costs[0]} is given, and nothing that has that cost",
+            place="command line",
+            expected="--target and --draft, FILE, --acceptance or --child-acceptance",
+            advice="specdist explain cost",
+        )
 
 
 def run_costs(values: Mapping[str, Any], others: tuple[Option, ...]) -> ExitCode:
@@ -87,21 +101,25 @@ def _given(values: Mapping[str, Any]) -> dict[str, object]:
 
 def _lines(values: Mapping[str, Any], chosen: Effective) -> tuple[CostLine, ...]:
     options = chosen.settings.checking.cost or CostSettings()
-    lines: tuple[CostLine, ...] = ()
-    length = values.get("draft_length")
-    best = bool(values["best_draft_length"])
-    if values["acceptance"]:
-        from specdist.cli.acceptance_option import read_acceptances
-        from specdist.cost.stated import stated_lines
-
-        acceptances = read_acceptances("acceptance", values["acceptance"])
-        wanted = None if length is None else whole(_LENGTH, length, 1)
-        lines += stated_lines(acceptances, wanted, best, options)
-    elif length is not None or options.asked:
-        name = _LENGTH if length is not None else "a cost"
-        raise SettingsError(f"{name} is given without --acceptance", expected="--acceptance A")
-    if values["child_acceptance"] is not None:
+    acceptance, children = values["acceptance"], values["child_acceptance"]
+    length, best = values["draft_length"], bool(values["best_draft_length"])
+    if acceptance and children is not None:
+        raise SettingsError(
+            "acceptance and child-acceptance are given together",
+            expected="one of them: of a chain, or of the children of a tree",
+        )
+    if children is not None:
         from specdist.cli.tree_option import tree_lines
 
-        lines += tree_lines(values["child_acceptance"], values["tree_nodes"])
-    return lines
+        if length is not None:
+            raise SettingsError(
+                "draft-length is given with child-acceptance",
+                expected="--tree-nodes N, the size of the tree",
+            )
+        return tree_lines(children, values["tree_nodes"], options)
+    from specdist.cli.acceptance_option import read_acceptances
+    from specdist.cost.stated import stated_lines
+
+    acceptances = read_acceptances("acceptance", acceptance)
+    wanted = None if length is None else whole(_LENGTH, length, 1)
+    return stated_lines(acceptances, wanted, best, options)

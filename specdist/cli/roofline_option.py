@@ -25,7 +25,7 @@ _UNITS = {
 _REQUIRED = ("weights", "bandwidth", "flops", "peak")
 _MAY_BE_ZERO = ("kv", "overhead", "draft-kv", "draft-overhead")
 _LONGEST, _LARGEST = 40, Fraction(10) ** 30
-_MOST_BATCHES, _LARGEST_BATCH = 50, 10**9
+_MOST_BATCHES, _LARGEST_BATCH = 20, 10**9
 
 
 def read_roofline(name: str, text: str) -> Roofline:
@@ -91,7 +91,9 @@ def _number(name: str, key: str, text: str) -> Fraction:
 
 def _batches(name: str, text: str) -> tuple[int, ...]:
     """``1+64``, or ``1``: how many sequences decode together."""
-    expected = f"whole numbers from 1 to {_LARGEST_BATCH} joined with '+', as 1+64+512"
+    expected = (
+        f"up to {_MOST_BATCHES} whole numbers from 1 to {_LARGEST_BATCH} joined with '+', as 1+64"
+    )
     parts = text.split("+")
     if len(parts) > _MOST_BATCHES or not all(re.fullmatch(r"\s*\d{1,10}\s*", p) for p in parts):
         raise SettingsError(f"{name}: batch={shortened(text)} is no batch", expected=expected)

@@ -1,7 +1,7 @@
 """What the expected tokens of a step are worth under stated costs.
 
 Sources: Leviathan et al., arXiv 2211.17192, theorem 3.8 (walltime), corollary 3.9 (when it can
-improve) and theorem 3.11 (operations); MagicDec, arXiv 2408.11049, section 3 (verification with a
+improve) and theorem 3.11 (operations); MagicDec, arXiv 2408.11049 (verification with a
 cost of its own); SmartSpec, arXiv 2406.14066 (goodput). The unit of every cost is one target step
 of one token.
 """

@@ -140,14 +140,16 @@ def _calls(law: Mapping[int, Fraction], tokens: int, law_bound: Fraction | None)
 def measured_lines(expected: Figure | None, times: StepTimes) -> tuple[CostLine, ...]:
     """``(T_draft + T_verify) / T_target``, and E over it where the expected tokens are known."""
     whole = (times.draft + times.verify) / times.target
+    target, draft, verify = (
+        f"{float(time):.6g} {times.unit}" for time in (times.target, times.draft, times.verify)
+    )
     spent = (
-        f"times of the capture: a target step {brief(times.target)} {times.unit}, drafting "
-        f"{brief(times.draft)} {times.unit}, verification {brief(times.verify)} {times.unit}"
+        f"times of the capture: a target step {target}, drafting {draft}, verification {verify}"
+        + ("" if expected is None else "; tokens as expected of this step")
     )
     even = Figure.of(whole)
     lines = [CostLine("break-even tokens a step", even, "times measured", spent, True)]
     if expected is not None:
-        spent += "; tokens as expected of this step"
         factor = scaled(expected, 1 / whole)
         lines.append(CostLine("walltime factor", factor, "times measured", spent, True))
     return tuple(lines)

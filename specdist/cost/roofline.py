@@ -1,7 +1,7 @@
 """A batch roofline: time of a pass as the larger of what it moves and what it computes.
 
 Sources: Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009, for the form; MagicDec,
-arXiv 2408.11049, section 3, for weights shared by a batch and a cache that is not.
+arXiv 2408.11049, for weights shared by a batch and a cache that is not.
 """
 
 from __future__ import annotations

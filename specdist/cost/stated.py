@@ -22,7 +22,7 @@ from specdist.model.figure import Figure
 from specdist.model.joint_report import CostLine
 
 MOST_LENGTH = 1000
-MOST_BITS = 40_000
+MOST_BITS = 20_000
 """Of the numbers that acceptances are multiplied to."""
 
 

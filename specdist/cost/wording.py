@@ -11,9 +11,14 @@ _LONGEST = 12
 
 
 def brief(value: Fraction) -> str:
-    """The fraction where it is short, else six digits."""
-    text = str(value) if value.denominator.bit_length() + value.numerator.bit_length() < 80 else ""
-    return text if text and len(text) <= _LONGEST else f"{float(value):.6g}"
+    """The fraction where it is short, else six digits, which are never those of 0 or 1."""
+    if max(value.denominator, value.numerator).bit_length() < 40 and len(str(value)) <= _LONGEST:
+        return str(value)
+    text = f"{float(value):.6g}"
+    if text == "1":
+        gap = float(1 - value)
+        return f"1 {'-' if gap >= 0 else '+'} {abs(gap):.1g}"
+    return "below 1e-300" if text == "0" else text
 
 
 def relative_costs(draft_cost: Fraction, verify_cost: Fraction) -> str:

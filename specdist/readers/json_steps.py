@@ -29,6 +29,7 @@ from specdist.readers.json_settings import (
     unknown_key,
 )
 from specdist.readers.json_step_facts import context_of, id_of, prompt_length_of
+from specdist.readers.json_times import TIMES_KEY, times_of
 from specdist.readers.json_token_rows import read_map_of
 from specdist.readers.notes import clamp_notes
 from specdist.readers.strict_json import join
@@ -42,6 +43,7 @@ STEP_KEYS = (
     "settings",
     "roles",
     "bonus",
+    TIMES_KEY,
 )
 
 
@@ -53,12 +55,23 @@ def read_step(
     ``extra_keys`` are keys of the surrounding document that may stand beside the step's own.
     Raises CaptureError or RowError with file and JSON path.
     """
+    members = object_at(value, path, reading.rows.file)
+    times = times_of(members, path, reading.rows.file)
+    rest = {key: member for key, member in members.items() if key != TIMES_KEY}
+    if REQUESTS_KEY in members:
+        step = read_batch(rest, path, index, reading, extra_keys)
+    elif "models" in members:
+        step = read_model_step(rest, path, index, reading, extra_keys)
+    else:
+        step = _row_step(rest, path, index, reading, extra_keys)
+    return replace(step, times=times)
+
+
+def _row_step(
+    step: dict[str, Any], path: str, index: int, reading: StepReading, extra_keys: tuple[str, ...]
+) -> Step:
+    """A step whose rows are those of its positions."""
     file = reading.rows.file
-    step = object_at(value, path, file)
-    if REQUESTS_KEY in step:
-        return read_batch(step, path, index, reading, extra_keys)
-    if "models" in step:
-        return read_model_step(step, path, index, reading, extra_keys)
     long_form = "positions" in step
     known = STEP_KEYS + (("positions",) if long_form else POSITION_KEYS) + extra_keys
     for key in step:

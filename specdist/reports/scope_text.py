@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from specdist.model.report import Report
 from specdist.reports import layout
-from specdist.verify.scope import AS_SPECIFIED, SCOPE
+from specdist.verify.scope import AS_SPECIFIED, SCOPE, TIMED
 
 _SHORT = dict(
     zip(
-        (*SCOPE, AS_SPECIFIED),
+        (*SCOPE, AS_SPECIFIED, TIMED),
         (
             "equality promises neither the same text (fixed seed or one run) nor similar task "
             "scores",
@@ -16,6 +16,7 @@ _SHORT = dict(
             "only captured rows were checked, no deployment",
             "with roles as in a correct engine the rule is lossless for any rows: to test an "
             "engine, say what it does (--role, role rows)",
+            "times are those that the capture carries",
         ),
         strict=True,
     )

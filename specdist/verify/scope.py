@@ -12,10 +12,14 @@ from specdist.rules.any_rule import file_and_class
 from specdist.rules.joint.registry import is_joint, read_joint_rule
 from specdist.rules.registry import read_rule
 
+NOT_TIMED = "an equal law says nothing of speed; speed was not measured"
+TIMED = "an equal law says nothing of speed; the times are those that the capture carries"
+"""In its place where a step carries measured times."""
+
 SCOPE = (
     "equal laws do not promise the same text under a fixed seed, the same text in one run, "
     "or similar task scores",
-    "an equal law says nothing of speed; speed was not measured",
+    NOT_TIMED,
     "only the captured rows were checked: an offline check is not a test of a deployment",
 )
 
@@ -28,6 +32,13 @@ AS_SPECIFIED = (
 _TOLD = ("as told", "default")
 
 
+def scope_of(timed: bool, as_specified: bool) -> tuple[str, ...]:
+    """The sentences of a run: whether a step carried times, and whether all roles were filled as a
+    correct engine fills them."""
+    sentences = tuple(TIMED if timed and text == NOT_TIMED else text for text in SCOPE)
+    return (*sentences, AS_SPECIFIED) if as_specified else sentences
+
+
 def fills_roles_as_specified(step: StepResult) -> bool:
     """Whether a step is equal for any rows: a lossless rule in real arithmetic that tests every
     draft token, on roles that are those of a correct engine by their recipes alone."""
@@ -35,6 +46,7 @@ def fills_roles_as_specified(step: StepResult) -> bool:
     filled += [step.bonus.roles] if step.bonus is not None else []
     filled += [step.joint.roles] if step.joint is not None else []
     tested = all(position.proposal is None for position in step.positions)
+    tested = tested and not {"keep", "length"} & set(step.options)
     return (
         step.verdict is Verdict.EQUAL
         and tested
