@@ -149,10 +149,11 @@ def _admission(joint: JointResult, admission: Admission, view: View) -> str:
             "admission: whether a draft token is verified does not depend on that token, after "
             "any prefix"
         )
+    if admission.revealed:
+        return _unrevealed(joint, admission, view)
     first = _admitted(joint, admission.witness, view)
     other = "" if admission.against is None else f", {_admitted(joint, admission.against, view)}"
     known = f"admission depends on the token that is admitted: {first}{other}"
-    known += _revealed(admission, joint)
     if not is_zero(joint.total_variation):
         return known
     return (
@@ -163,21 +164,28 @@ def _admission(joint: JointResult, admission: Admission, view: View) -> str:
 
 def _admitted(joint: JointResult, line: AdmissionLine, view: View) -> str:
     length = len(line.prefix)
-    drafted = joint_tables.written(line.prefix, line.texts, joint)
+    drafted = joint_tables.drafted(line.prefix, line.texts, joint)
     value = view.numerals.number(line.probability)
     whose = "length" if line.request is None else f"length of request {line.request}"
     return f"Pr({whose} >= {length} | {drafted}) = {value}"
 
 
-def _revealed(admission: Admission, joint: JointResult) -> str:
-    """What is known of the other requests where the witness shows itself; empty for one alone."""
-    if not admission.revealed:
-        return ""
+def _unrevealed(joint: JointResult, admission: Admission, view: View) -> str:
+    """Which token a schedule looks at too early, and what is verified of each request by then."""
     parts = (
-        f"{joint_tables.written(tokens, (None,) * len(tokens), joint) or 'nothing'} of request {i}"
+        f"{joint_tables.drafted(tokens, (None,) * len(tokens), joint) or 'nothing'} of request {i}"
         for i, tokens in enumerate(admission.revealed)
     )
-    return f", where verified already: {', '.join(parts)}"
+    ends = [line for line in (admission.witness, admission.against) if line is not None]
+    each = ", ".join(
+        f"{joint_tables.drafted(line.prefix, line.texts, joint)} of request {line.request} "
+        f"{view.numerals.number(line.probability)} times"
+        for line in ends
+    )
+    return (
+        f"admission depends on a token that is not revealed: with {', '.join(parts)} verified, "
+        f"drafted and verified against a fresh draw: {each}"
+    )
 
 
 def _requests(step: StepResult, joint: JointResult, view: View) -> Iterator[str]:
