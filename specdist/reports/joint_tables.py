@@ -104,6 +104,11 @@ def written(tokens: Prefix, texts: Sequence[str | None], joint: JointResult) -> 
     return " | ".join(parts)
 
 
+def drafted(tokens: Prefix, texts: Sequence[str | None], joint: JointResult) -> str:
+    """The draft tokens of one request."""
+    return _spelled(tokens, texts, joint.vocab_size > 64)
+
+
 def _spelled(tokens: Prefix, texts: Sequence[str | None], with_id: bool) -> str:
     if all(text is None for text in texts):
         return ",".join(map(str, tokens))
@@ -142,7 +147,7 @@ def admissions(joint: JointResult, view: View, width: int) -> list[str]:
 
 
 def _admitted(line: AdmissionLine, joint: JointResult) -> str:
-    name = written(line.prefix, line.texts, joint)
+    name = drafted(line.prefix, line.texts, joint)
     return name if line.request is None else f"request {line.request}: {name}"
 
 
