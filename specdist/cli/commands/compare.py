@@ -13,7 +13,7 @@ from specdist.cli.commands.what_if import ROWS
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option, takes
 from specdist.cli.processing_options import PROCESSING
-from specdist.errors import CaptureError, SettingsError
+from specdist.errors import CaptureError, SettingsError, SpecdistError
 
 if TYPE_CHECKING:
     from specdist.cli.settings import Effective
@@ -65,7 +65,7 @@ def compare(
             expected="two or more of --engine NAME and --rule RULE",
             advice="specdist compare CAPTURE --engine vllm --engine sglang",
         )
-    opened = _opened(list(captures or ()), sides, typed, variants[0][1])
+    opened = _opened(list(captures or ()), sides, typed, [chosen for _, chosen in variants])
     first = variants[0][1]
     compared = [_checked(label, chosen, opened, first) for label, chosen in variants]
     if form == "json":
@@ -98,24 +98,26 @@ def _opened(
     sources: list[str],
     sides: Mapping[str, str | None],
     typed: Mapping[str, str | None],
-    chosen: Effective,
+    chosen: Sequence[Effective],
 ) -> Sequence[Capture | Unreadable]:
     """The captures: rows typed here, a pair of dumps, or files."""
     from specdist.cli.commands.check import open_sources
+    from specdist.cli.typed_models import asks_for_models, typed_models
     from specdist.cli.typed_rows import typed_capture
 
     rows = {side: text for side, text in sides.items() if text and _ROW.fullmatch(text)}
     rows |= {name: text for name, text in typed.items() if text is not None}
     files = {side: text for side, text in sides.items() if text is not None and side not in rows}
     if not rows:
-        reading = chosen.settings.reading
+        reading = chosen[0].settings.reading
         return list(open_sources(sources, sides["target"], sides["draft"], reading))
     if sources or files:
         raise SettingsError(
             "typed rows and files are given together",
             expected=f"either files or {', '.join(f'--{name}' for name in rows)}",
         )
-    return [typed_capture(rows)]
+    over_models = any(asks_for_models(one.settings.checking) for one in chosen)
+    return [typed_models(rows) if over_models else typed_capture(rows)]
 
 
 def _checked(
@@ -123,31 +125,41 @@ def _checked(
 ) -> Compared:
     """One variant over all captures. Raises CaptureError for a capture that cannot be read."""
     from specdist.reports.comparison_report import Compared
+    from specdist.verify.joint_summary import PartTally
     from specdist.verify.reference_distance import reference_distance
     from specdist.verify.run import check
 
     running = check(opened, chosen.settings, retain=False)
+    checking = chosen.settings.checking
     rules: dict[str, None] = {}
     findings: dict[str, None] = {}
+    kinds = [PartTally(checking.exact, checking.allow) for _ in range(2)]
     try:
         for step in running.results():
             rules[step.rule] = None
             findings |= dict.fromkeys(finding.ident for finding in step.findings)
+            kinds[step.joint is not None].add(step)
     except SettingsError as error:
-        raise error.at(label) from None
+        raise _under(label, error) from None
     report = running.report()
     for item in report.unreadable:
-        raise _broken(item)
+        raise _broken(item) if chosen is first else _under(label, _broken(item))
     if not report.sources:
         names = ", ".join(report.not_captures)
         raise CaptureError(f"no capture among {names}" if names else "no capture found")
     findings |= dict.fromkeys(finding.ident for finding in report.findings)
-    preset = chosen.settings.checking.preset
-    engine = None if preset is None else preset.name
+    engine = None if checking.preset is None else checking.preset.name
     distance = None
     if chosen is not first:
         distance = reference_distance(opened, first.settings, chosen.settings)
-    return Compared(label, engine, tuple(rules), tuple(findings), report, distance)
+    parts = [tally.part() for tally in kinds]
+    return Compared(label, engine, tuple(rules), tuple(findings), report, distance, *parts)
+
+
+def _under(label: str, error: SpecdistError) -> SpecdistError:
+    """The error of one variant, which may hold for that variant alone."""
+    error.place = f"{label}: {error.place}" if error.place else label
+    return error
 
 
 def _broken(item: Unreadable) -> CaptureError:
