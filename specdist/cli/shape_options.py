@@ -16,6 +16,7 @@ _TREE = "Children of every node by level, as 2,1: two draft tokens, each followe
 _SIBLINGS = "How the children of a node are drawn."
 _DUPLICATES = "Siblings with the same token: nodes of their own, or one."
 _TOKENS = "The drafted tokens, one a node: siblings given."
+_LENGTH = "How many drafted tokens are verified, as stop-after:1/4 (specdist explain lengths)."
 _HORIZON = "Compare outputs of K tokens (default: the longest path + 1)."
 _OUTCOMES = "The most outcomes that an enumeration may list."
 
@@ -39,6 +40,7 @@ SHAPE: tuple[Option, ...] = (
         in_config=False,
     ),
     Option("draft-tokens", _PROPOSAL, _TOKENS, "IDS", in_config=False),
+    Option("length", _PROPOSAL, _LENGTH, "RULE", in_config=False),
 )
 
 ENUMERATION: tuple[Option, ...] = (
@@ -68,6 +70,7 @@ def shape_settings(chosen: Layered) -> dict[str, Any]:
         "siblings": siblings if tokens is None else "given",
         "duplicates": chosen.get("duplicates", read.choice, get_args(Duplicates)),
         "draft_tokens": tokens,
+        "length": chosen.get("length", _length),
         "horizon": chosen.get("horizon", read.whole, 1),
     }
     return found if most is None else {**found, "max_outcomes": most}
@@ -87,6 +90,12 @@ def _tree(name: str, text: str) -> DraftTree:
         raise
     _check_limit(name, text, nodes_of_levels(children))
     return DraftTree.levels(children)
+
+
+def _length(name: str, text: str) -> str:
+    from specdist.rules.lengths.registry import read_length_rule
+
+    return read_length_rule(text)[1].text
 
 
 def _check_limit(name: str, text: str, nodes: int) -> None:

@@ -37,6 +37,7 @@ def asks_for_models(checking: CheckSettings) -> bool:
         "--siblings": checking.siblings,
         "--duplicates": checking.duplicates,
         "--draft-tokens": checking.draft_tokens,
+        "--length": checking.length,
         "--horizon": checking.horizon,
         f"rule {rule}": checking.user_rule or (rule is not None and is_joint(rule)) or None,
     }
