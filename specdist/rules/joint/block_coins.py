@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
+from specdist.exact.bounded import surplus
 from specdist.rules.joint.product_coins import stops_under_products
 from specdist.rules.joint.stops import Stops
 
@@ -47,8 +48,8 @@ def shared(thresholds: Sequence[Fraction]) -> Stops:
     """The last threshold above one uniform."""
     chances, above = [], _ZERO
     for threshold in reversed(thresholds):
-        chances.append(max(threshold - above, _ZERO))
-        above = max(above, threshold)
+        chances.append(surplus(threshold, above))
+        above += chances[-1]
     return Stops((1 - above, *reversed(chances)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from specdist.exact.bounded import least
 from specdist.model.conditional import Prefix
 from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
@@ -43,7 +44,7 @@ def weight_after(
 ) -> Fraction:
     """r behind ``token``: ``min(1, r P(token) / Q(token))`` at ``prefix``. Raises SettingsError
     where Q(token) is 0."""
-    return min(_ONE, weight * ratio(token, prefix, laws, use))
+    return least(_ONE, weight * ratio(token, prefix, laws, use))
 
 
 def block_position(

@@ -11,7 +11,7 @@ child i. With one drafter the sum is ``m (1 - (1 - b)^k) / b``, and the acceptan
 ``1 - (1 - b)^k``.
 
 Valid where no entry of ``S - sum w_i m_i`` is negative, at every node that is reached; any
-rho >= k is. The best one solves ``1 - (1 - b)^k = rho b``, between 1 and k. Lossless where every
+rho >= k is, where k counts the children of all copies if duplicates are merged. The best one solves ``1 - (1 - b)^k = rho b``, between 1 and k. Lossless where every
 child is drawn independently from its T_i = U_i, and for any children where both are one-hot.
 Source: SpecTr 2310.15141, algorithm 2 (K-SEQ) and its theorem 3.
 """
@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from specdist.errors import SettingsError
+from specdist.exact.bounded import least
 from specdist.model.conditional import written_prefix
 from specdist.model.recipe import RecipeStep
 from specdist.model.value_texts import Interval, number_within
@@ -50,7 +51,7 @@ def k_seq_verdict(node: Node, use: RecipeStep) -> Verdict:
     for child in node.children:
         chance = _ZERO
         if reached:
-            chance = min(_ONE, node.ratio(child, target, node.tested(child), use) / rho)
+            chance = least(_ONE, node.ratio(child, target, node.tested(child), use) / rho)
         accepted.append(reached * chance)
         reached *= 1 - chance
     return node.verdict(accepted, left, use)
@@ -60,7 +61,7 @@ def _left(target: Law, drafts: Sequence[Law], rho: Fraction) -> Law:
     """``S - sum w_i m_i``, whatever its signs."""
     left, reached = list(target), _ONE
     for draft in drafts:
-        accepted = [min(below, above / rho) for below, above in zip(draft, target, strict=True)]
+        accepted = [least(below, above / rho) for below, above in zip(draft, target, strict=True)]
         left = [mass - reached * share for mass, share in zip(left, accepted, strict=True)]
         reached *= 1 - sum(accepted, _ZERO)
     return tuple(left)
@@ -72,8 +73,8 @@ def _too_small(node: Node, drafts: Sequence[Law], use: RecipeStep) -> SettingsEr
         f"{use.text}: rho is too small after the prefix {written_prefix(node.prefix)}: more of a "
         "token is accepted than the target has, and the residual is negative",
         expected="residual_target - accepted mass at least 0 for every token",
-        advice=f"rho={least} is valid there, to three decimals the smallest one; any rho of at "
-        f"least {len(drafts)}, the number of drafts, is valid everywhere",
+        advice=f"rho={least} is valid there, to three decimals the smallest one; with "
+        f"{len(drafts)} children any rho of at least {len(drafts)} is",
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from specdist.exact.bounded import least
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import Siblings
 from specdist.model.recipe import RecipeStep
@@ -93,7 +94,7 @@ class Node:
 
     def chance(self, child: Child, target: Law, tested: Law, use: RecipeStep) -> Fraction:
         """``min(1, target(x) / tested(x))`` for the token x of a child; raises as `ratio`."""
-        return min(_ONE, self.ratio(child, target, tested, use))
+        return least(_ONE, self.ratio(child, target, tested, use))
 
     def verdict(self, accepted: Iterable[Fraction], left: Law, use: RecipeStep) -> Verdict:
         """The verdict with these chances whose recovered token follows the masses ``left``.
@@ -102,7 +103,7 @@ class Node:
         the rule does not say what follows.
         """
         chances = tuple(accepted)
-        if sum(chances, _ZERO) == 1:
+        if not _ONE - sum(chances, _ZERO):
             return Verdict(chances)
         return Verdict(chances, recovery(left, self.left_target, self.prefix, use))
 

@@ -20,6 +20,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import factorial
 
+from specdist.exact.bounded import require_exact
 from specdist.exact.decimals import as_decimal, decimal_context
 from specdist.rules.joint.stops import Stops
 
@@ -35,6 +36,7 @@ _Masses = dict[int, Fraction]
 def stops_under_products(thresholds: tuple[Fraction, ...]) -> Stops:
     """The law of tau (module docstring). Where logarithms remain, every chance is a multiple of
     2**-160 and off by at most 2**-158; where none does, it is exact."""
+    thresholds = tuple(map(require_exact, thresholds))
     length = len(thresholds)
     at_most, exact = [_ONE], True
     for last in range(length - 1, -1, -1):

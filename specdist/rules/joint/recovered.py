@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from specdist.errors import SettingsError
+from specdist.exact.bounded import surplus
 from specdist.model.conditional import Prefix, written_prefix
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import Option
@@ -32,10 +33,7 @@ def without(law: Law, token: int) -> Law:
 def positive_part(target: Law, draft: Law, weight: Fraction = _ONE) -> Law:
     """``max(weight target - draft, 0)`` for every token, not normalised."""
     scaled = target if weight == 1 else tuple(weight * mass for mass in target)
-    return tuple(
-        above - below if above > below else _ZERO
-        for above, below in zip(scaled, draft, strict=True)
-    )
+    return tuple(surplus(above, below) for above, below in zip(scaled, draft, strict=True))
 
 
 def normalised(masses: Sequence[Fraction]) -> Law | None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from specdist.exact.bounded import least, surplus
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import Option
 from specdist.model.value_texts import Interval, number_within
@@ -41,9 +42,9 @@ def target_only_verdict(node: Node, use: RecipeStep) -> Verdict:
     for index, token in enumerate(tokens):
         if token not in tokens[:index]:
             gathered += target[token]
-        reaches = _ONE if target[token] >= single else max(passed, min(_ONE, gathered / acc))
-        accepted.append(reaches - passed)
-        passed = reaches
+        reaches = _ONE if target[token] >= single else least(_ONE, gathered / acc)
+        accepted.append(surplus(reaches, passed))
+        passed += accepted[-1]
     return node.verdict(accepted, outside(node.left_target, tokens), use)
 
 

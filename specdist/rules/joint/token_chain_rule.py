@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from specdist.errors import SettingsError
+from specdist.exact.bounded import least
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import DraftTree
 from specdist.model.recipe import RecipeStep
@@ -43,7 +44,7 @@ def token_chain_outcomes(drafted: Drafted, laws: PrefixLaws, use: RecipeStep) ->
     for index, token in enumerate(tokens):
         prefix = tokens[:index]
         chance = acceptance(token, prefix, laws, use)
-        if chance < 1:
+        if 1 - chance:
             target = laws.law(Role.RESIDUAL_TARGET, prefix)
             left = _residual(token, prefix, target, laws)
             yield recovered(reached * (1 - chance), prefix, left, target, use)
@@ -55,7 +56,7 @@ def token_chain_outcomes(drafted: Drafted, laws: PrefixLaws, use: RecipeStep) ->
 
 def acceptance(token: int, prefix: Prefix, laws: PrefixLaws, use: RecipeStep) -> Fraction:
     """``min(1, P(token) / Q(token))`` after ``prefix``."""
-    return min(_ONE, ratio(token, prefix, laws, use))
+    return least(_ONE, ratio(token, prefix, laws, use))
 
 
 def ratio(token: int, prefix: Prefix, laws: PrefixLaws, use: RecipeStep) -> Fraction:

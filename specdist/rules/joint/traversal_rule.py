@@ -1,15 +1,14 @@
 """Traversal verification: a tree from its leaves to its root.
 
-Law. Every node v has a weight w (the root 1), a law A_v (`accept_target` at its prefix) and for its
-next child i the row T_i (`accept_draft`). Depth first, first child first:
+Law. Every node v has a weight w (the root 1), laws A_v and S_v, at first `accept_target` and
+`residual_target` at its prefix, and for child i the rows T_i (`accept_draft`) and U_i
+(`residual_draft`). Depth first, first child first:
 
-    child c starts with          w(c) = min(1, w A_v(c) / T_i(c));
-    a leaf                       accepts its path with w, and a bonus token from `bonus_from`;
-    when c was rejected          R = [w A_v - T_i]_+,  w <- sum R / (sum R + 1 - w)  (1 for 0/0),
-                                 A_v <- norm R, and the next child is tried;
-    with no child left           v accepts its path with w, and a token from S_v, where likewise
-                                 S_v <- norm [w S_v - U_i]_+ after every rejected child,
-                                 S_v = `residual_target`, U_i = `residual_draft`.
+    child c starts with      w(c) = min(1, w A_v(c) / T_i(c));
+    a leaf                   accepts its path with w, and a bonus token from `bonus_from` follows;
+    c is rejected            R = [w S_v - U_i]_+,  S_v <- norm R,  A_v <- norm [w A_v - T_i]_+,
+                             w <- sum R / (sum R + 1 - w), 1 for 0/0, and the next child is tried;
+    no child is left         v accepts its path with w, and a token from S_v follows.
 
 A node that does not accept is rejected. The root always accepts. Where siblings are drawn without
 replacement T_i and U_i are the rows without the earlier siblings, renormalised;
@@ -30,6 +29,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from specdist.exact.bounded import least
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import DraftTree
 from specdist.model.recipe import RecipeStep
@@ -146,7 +146,7 @@ class _Traversal:
         if not state.weight or places[0] < index:
             return None
         tested = self._row(node.tested(child), node, child)
-        weight = min(_ONE, state.weight * node.ratio(child, state.target, tested, self._use))
+        weight = least(_ONE, state.weight * node.ratio(child, state.target, tested, self._use))
         if not weight:
             return None
         children = children_of(self._tree, group)
@@ -162,15 +162,13 @@ class _Traversal:
     def _rejected(self, node: Node, child: Child, state: _State) -> _State:
         """The node after the subtree of a child was rejected."""
         tested, subtracted = node.tested(child), node.subtracted(child)
-        alike = state.target is state.left and tested == subtracted
-        target = positive_part(state.target, self._row(tested, node, child), state.weight)
-        mass = sum(target, _ZERO)
+        left = positive_part(state.left, self._row(subtracted, node, child), state.weight)
+        mass = sum(left, _ZERO)
         divisor = mass + 1 - state.weight
-        target = normalised(target) or target
-        left = target
-        if not alike:
-            left = positive_part(state.left, self._row(subtracted, node, child), state.weight)
-            left = normalised(left) or left
+        target = left = normalised(left) or left
+        if state.target is not state.left or tested != subtracted:
+            target = positive_part(state.target, self._row(tested, node, child), state.weight)
+            target = normalised(target) or target
         return _State(mass / divisor if divisor else _ONE, target, left)
 
 

@@ -200,7 +200,7 @@ class _Check:
             raise self.error(f"{what} is {_kind(value)}", expected, count)
         if value < 0:
             raise self.error(f"{what} is negative, {_shown(Fraction(value))}", "0 or more", count)
-        return Fraction(value)
+        return value if isinstance(value, Fraction) else Fraction(value)
 
     def _path(self, value: Any, count: int) -> Prefix:
         expected = "the tokens of a path from the root, as proposal.prefix(node) gives them"

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from specdist.errors import SettingsError
+from specdist.exact.bounded import require_exact
 from specdist.exact.entropy import entropy_at_most
 from specdist.exact.rational_vector import RationalVector
 from specdist.model.conditional import Prefix, written_prefix
@@ -82,7 +83,7 @@ def _open(row: Law, prefix: Prefix, use: RecipeStep) -> bool:
         return True
     largest = sorted(row, reverse=True)
     top = use.count("top") or len(largest)
-    below = entropy_at_most(RationalVector(tuple(largest[:top])), threshold)
+    below = entropy_at_most(RationalVector(tuple(map(require_exact, largest[:top]))), threshold)
     if below is None:
         raise SettingsError(
             f"{use.text}: the entropy after the prefix {written_prefix(prefix)} agrees with the "

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from specdist.errors import SettingsError
+from specdist.exact.bounded import error_of, plain
 from specdist.model.conditional import Prefix
 from specdist.rules.joint.outcomes import Law, Outcome
 
@@ -81,8 +82,20 @@ def gather(outcomes: Iterable[Outcome], size: int, limit: int) -> Gathered:
             law = tuple(Fraction(token == follows) for token in range(size))
             _spread(found, kept, bonus, mass, law)
     total = sum(found.accepted.values(), _ZERO)
-    if abs(total - 1) > found.error:
+    if abs(plain(total) - 1) > found.error + error_of(total):
         raise LostMassError(f"the outcomes of a rule sum to {float(total)!r}")
+    return _without_errors(found)
+
+
+def _without_errors(found: Gathered) -> Gathered:
+    """Represented masses, their errors added up to one bound of the joint law in L1."""
+    named = [*found.emitted.values(), *found.unnamed.values()]
+    found.error += sum(map(error_of, named), _ZERO)
+    for masses in (found.accepted, found.emitted, found.unnamed):
+        for key, mass in masses.items():
+            masses[key] = plain(mass)
+    for drawn in found.bonus.values():
+        drawn[:] = map(plain, drawn)
     return found
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from specdist.errors import SettingsError
+from specdist.exact.bounded import OpenComparisonError
 from specdist.exact.rational_vector import relative_to_absolute
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import DraftTree
@@ -18,7 +19,7 @@ from specdist.model.recipe import RecipeStep
 from specdist.model.role import ONE_HOT_ROLES, Role
 from specdist.rules.joint.draws import proposal_count, proposals
 from specdist.rules.joint.joint_rule import JointRule
-from specdist.rules.joint.outcomes import Drafted, Outcome
+from specdist.rules.joint.outcomes import Drafted, Outcome, PrefixLaws
 from specdist.rules.lengths.chosen_length import ChosenLength
 from specdist.rules.rule import Rule
 from specdist.verify.joint.admission import (
@@ -29,7 +30,7 @@ from specdist.verify.joint.admission import (
 )
 from specdist.verify.joint.chain import Chain, position_roles
 from specdist.verify.joint.gathering import Gathered, gather, too_many
-from specdist.verify.joint.prefix_laws import ModelLaws
+from specdist.verify.joint.prefix_laws import ModelLaws, RoundedLaws
 from specdist.verify.repairs import TO_REFERENCE
 from specdist.verify.setup import Setup
 
@@ -120,28 +121,37 @@ class JointSetup:
         if size > self.limit:
             raise too_many(size, self.limit, self._what_fits())
         if self.joint is not None:
-            found = gather(self._outcomes(self.joint), self.laws.size, self.limit)
-            found.error += _UNKNOWN if self.laws.bound else 0
-            return found
+            return self._gathered_over_proposals(self.joint)
         chain = self.chain(zero_draft)
         found = gather(chain.outcomes(), self.laws.size, self.limit)
         row = relative_to_absolute(self.laws.bound)
         found.error += min(chain.length * chain.error + row, _UNKNOWN)
         return found
 
-    def _outcomes(self, joint: JointRule) -> Iterator[Outcome]:
+    def _gathered_over_proposals(self, joint: JointRule) -> Gathered:
+        """With the rounding of the rows carried through the rule; where that leaves a comparison
+        open, the represented numbers, of whose error nothing is known."""
+        try:
+            outcomes = self._outcomes(joint, RoundedLaws(self.laws))
+            return gather(outcomes, self.laws.size, self.limit)
+        except OpenComparisonError:
+            found = gather(self._outcomes(joint, self.laws), self.laws.size, self.limit)
+            found.error += _UNKNOWN
+            return found
+
+    def _outcomes(self, joint: JointRule, laws: PrefixLaws) -> Iterator[Outcome]:
         if joint.walk is not None and self.length is None:
-            yield from joint.walk(self.tree, self.laws, self.use)
+            yield from joint.walk(self.tree, laws, self.use)
             return
-        for drafted, weight in self._proposals():
-            for outcome in joint.outcomes(drafted, self.laws, self.use):
+        for drafted, weight in self._proposals(laws):
+            for outcome in joint.outcomes(drafted, laws, self.use):
                 mass, error = weight * outcome.mass, weight * outcome.error
                 yield replace(outcome, mass=mass, error=error)
 
-    def _proposals(self) -> Iterator[tuple[Drafted, Fraction]]:
+    def _proposals(self, laws: PrefixLaws) -> Iterator[tuple[Drafted, Fraction]]:
         if self.length is None:
-            return proposals(self.tree, self.laws)
-        return verified_proposals(self.tree, self.laws, self.profile)
+            return proposals(self.tree, laws)
+        return verified_proposals(self.tree, laws, self.profile)
 
     def chain(self, zero_draft: str | None = None) -> Chain:
         """The recursion of a position-wise rule."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from specdist.errors import CaptureError, RowError
+from specdist.exact.bounded import bounded
 from specdist.exact.law import RationalLaw
+from specdist.exact.rational_vector import rounded_up
 from specdist.exact.vectors import rational
 from specdist.model.capture import Step
 from specdist.model.conditional import ConditionalRows, Models, Prefix
@@ -173,6 +176,34 @@ class ModelLaws:
         tables = [self._models.target, *self._models.drafts, *self._tables.values()]
         rows = {id(row) for table in tables for row in table.every_row}
         return len(rows - self.used)
+
+
+@dataclass(slots=True)
+class RoundedLaws:
+    """The same laws with the rounding of every entry (`Bounded`), for rules over proposals:
+    weights off by a share b of themselves put a probability off by at most ``2 b / (1 - b)``."""
+
+    laws: ModelLaws
+    _known: dict[int, tuple[Law, Law]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return self.laws.size
+
+    @property
+    def one_hot(self) -> frozenset[Role]:
+        return self.laws.one_hot
+
+    def law(self, role: Role, prefix: Prefix, rank: int = 0) -> Law:
+        """``P(. | prefix)`` of a role, each entry with its error."""
+        found = self.laws.exact(role, prefix, rank)
+        if not found.bound:
+            return found.values
+        key = id(found.values)
+        if key not in self._known:
+            relative = 2 * found.bound / (1 - found.bound)
+            self._known[key] = (found.values, bounded(found.values, rounded_up(relative)))
+        return self._known[key][1]
 
 
 def _other_size(role: Role, size: int, expected: int, row: Row) -> RowError:

@@ -32,6 +32,11 @@ from specdist.verify.plan import Plan
 from specdist.verify.proposal_shape import proposal_tree
 from specdist.verify.undecided import remark_findings
 
+UNKNOWN_ERROR = (
+    "weights are within their rounding of each other, so that nothing better is known of how far "
+    "rounding moves the figures of this rule"
+)
+
 
 def verify_joint_step(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
     """The joint law of what the step emits against the target's, as one result.
@@ -135,4 +140,5 @@ def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> Joint
         admission=None if setup.length is None else admission(setup.profile, step.vocab),
         unused_rows=laws.unused_rows(),
         forbidden_mass=figure(law.forbidden_mass, bound) if different else None,
+        notes=(UNKNOWN_ERROR,) if gathered.error >= 2 else (),
     )
