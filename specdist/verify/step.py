@@ -16,6 +16,7 @@ from specdist.model.verdict import Verdict
 from specdist.verify.diagnosis import Causes
 from specdist.verify.explanation import SHRUNK_POSITIONS, SHRUNK_STEPS, explained
 from specdist.verify.joint.batch import verify_batch_step
+from specdist.verify.joint.captured_block import BlockPath
 from specdist.verify.joint.step import verify_joint_step
 from specdist.verify.mismatch import BONUS, bonus_findings
 from specdist.verify.plan import Plan, Plans
@@ -49,21 +50,15 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
         return verify_batch_step(step, plan, settings)
     if step.models is not None:
         return verify_joint_step(step, plan, settings)
-    if plan.joint is not None:
+    if settings.length is not None:
         raise SettingsError(
-            f"rule {plan.use.text} is about whole proposals, and this step has rows of one path",
+            f"length {settings.length} is about drafted blocks, and this step has single positions",
             place=step.source,
-            expected="a step with models: rows by prefix, and the shape of the proposal",
-            advice="specdist explain capture",
+            expected="a step with models: rows by prefix; --keep RULE drops at one position",
         )
+    block = None if plan.joint is None else BlockPath(step, plan)
     recipes = plan.recipes
-    results: list[PositionResult] = []
-    findings: list[Finding] = list(step.findings)
-    causes = Causes()
-    for position in step.positions:
-        result, more = _position(PositionCheck(step, position, plan, settings), causes)
-        results.append(result)
-        findings += more
+    results, findings = _positions(step, plan, settings, block)
     bonus = None
     if step.bonus is not None:
         bonus, more = _bonus(step, plan, settings)
@@ -86,6 +81,7 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
         mean_acceptance_length=_mean_acceptance_length(results, step),
         bonus=bonus,
         findings=tuple(_allowed(findings, settings)),
+        path=None if block is None else block.result,
     )
 
 
@@ -95,6 +91,25 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
         if verdict in verdicts:
             return verdict
     return Verdict.NOTHING_CHECKED
+
+
+def _positions(
+    step: Step, plan: Plan, settings: CheckSettings, block: BlockPath | None
+) -> tuple[list[PositionResult], list[Finding]]:
+    """Every position in turn; under rule block each with the weight of the path before it."""
+    results: list[PositionResult] = []
+    findings: list[Finding] = list(step.findings)
+    causes = Causes()
+    for position in step.positions:
+        here = plan if block is None else block.plan_here()
+        check = PositionCheck(step, position, here, settings)
+        result, more = _position(check, causes)
+        if block is not None:
+            result, left_open = block.passed(check, result)
+            more += left_open
+        results.append(result)
+        findings += more
+    return results, findings
 
 
 def _position(check: PositionCheck, causes: Causes) -> tuple[PositionResult, list[Finding]]:
