@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from specdist.cli.option_values import near
@@ -60,22 +60,28 @@ def _executed(text: str, file: str) -> ModuleType:
             place=file,
             expected="a Python file, as --rule my_rule.py:MyRule",
         ) from None
+    code = _compiled(source, file)
     module = ModuleType(f"specdist_user_rule_{abs(hash(file))}")
     module.__file__ = file
     sys.modules[module.__name__] = module  # dataclasses look their module up
     user = UserRule(text, file, None, "", "")
     try:
-        exec(compile(source, file, "exec", dont_inherit=True), vars(module))
+        exec(code, vars(module))
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
-        if isinstance(error, SyntaxError) and error.filename == file:
-            raise SettingsError(
-                f"the rule file is not Python: {error.msg}",
-                place=f"{file}, line {error.lineno}",
-                advice=_EXPLAIN,
-            ) from error
         raise _raised(user, error) from error
     return module
+
+
+def _compiled(source: bytes, file: str) -> CodeType:
+    try:
+        return compile(source, file, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise SettingsError(
+            f"the rule file is not Python: {reason}", place=f"{file}{line}", advice=_EXPLAIN
+        ) from error
 
 
 def _raised(user: UserRule, error: BaseException) -> SettingsError:

@@ -33,6 +33,8 @@ def check_rule(text: str) -> None:
 def _with_both(error: SettingsError, text: str) -> SettingsError:
     """The error of an unknown name, with the names of both registries."""
     name = text.partition(":")[0]
+    if file_and_class(text) is not None:
+        return error
     try:
         rule_named(name)
     except SettingsError:
