@@ -11,8 +11,9 @@ child i. With one drafter the sum is ``m (1 - (1 - b)^k) / b``, and the acceptan
 ``1 - (1 - b)^k``.
 
 Valid where no entry of ``S - sum w_i m_i`` is negative, at every node that is reached; any
-rho >= k is, where k counts the children of all copies if duplicates are merged. The best one solves ``1 - (1 - b)^k = rho b``, between 1 and k. Lossless where every
-child is drawn independently from its T_i = U_i, and for any children where both are one-hot.
+rho >= k is, where k counts the children of all copies if duplicates are merged. The best one solves
+``1 - (1 - b)^k = rho b``, between 1 and k. Lossless where every child is drawn independently from
+its T_i = U_i, and for any children where both are one-hot.
 Source: SpecTr 2310.15141, algorithm 2 (K-SEQ) and its theorem 3.
 """
 
