@@ -7,24 +7,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from specdist.model.figure import Figure
-from specdist.model.report import Report
+from specdist.model.report import Report, Summary
 from specdist.reports import layout
 from specdist.reports.figure_text import Numerals
-from specdist.reports.json_numbers import number
+from specdist.reports.json_numbers import optional
 from specdist.reports.view import plural
+from specdist.verify.joint_summary import Part
 
 SCHEMA = "specdist.comparison/1"
-_HEADER = ("variant", "verdict", "acceptance rate", "largest variation")
+_POSITIONS = ("variant", "verdict", "acceptance rate", "largest variation")
+_WHOLE = ("variant", "verdict", "accepted", "tokens", "left", "acceptance", "variation")
 _LONGEST_LABEL = 30
-_READING = (
-    "each variant is compared with its own decoding without speculation; largest variation is the "
-    "largest total variation of a position"
+_OWN = "each variant is compared with its own decoding without speculation"
+_READING = f"{_OWN}; largest variation is the largest total variation of a position"
+_READING_WHOLE = (
+    "accepted: expected draft tokens accepted a step; tokens: expected tokens emitted a step, "
+    "bonus token included; left: tokens per step that the best lossless verifier of the same "
+    "proposals accepts more; acceptance: accepted share of the longest path; variation: the "
+    f"largest total variation of whole outputs; {_OWN}"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One variant, checked. ``rules`` and ``findings`` are what its steps had, each named once."""
+    """One variant, checked. ``rules`` and ``findings`` are what its steps had, each named once;
+    ``rows`` are its steps with rows of positions, ``whole`` those over conditional models."""
 
     label: str
     engine: str | None
@@ -33,6 +40,8 @@ class Compared:
     report: Report
     from_first: Figure | None = None
     """The largest total variation between this variant's reference and that of the first."""
+    rows: Part | None = None
+    whole: Part | None = None
 
 
 def to_json(compared: Sequence[Compared], exact: bool) -> dict[str, Any]:
@@ -46,33 +55,88 @@ def to_json(compared: Sequence[Compared], exact: bool) -> dict[str, Any]:
 
 
 def table(compared: Sequence[Compared]) -> list[str]:
-    """A row for each variant, the idents of its findings below it."""
-    long = [len(item.label) > _LONGEST_LABEL for item in compared]
-    rows = [
-        _cells("" if own else item.label, item) for own, item in zip(long, compared, strict=True)
-    ]
-    header, *lines = layout.table(list(_HEADER), rows, left=2)
-    shown = [header]
-    for own_line, item, line in zip(long, compared, lines, strict=True):
+    """A row for each variant, the idents of its findings below it; a table for each kind of
+    steps, so that means over both are never set side by side."""
+    first = compared[0]
+    if first.whole is None:
+        return [*_positions(compared), "", *_checked(first.report.summary), *layout.wrap(_READING)]
+    lines = [*_whole(compared), "", *_checked(first.whole.summary, "draft token")]
+    lines += layout.wrap(_reading(compared))
+    if first.rows is None:
+        return lines
+    lines = ["steps over conditional models", "", *lines, "", "steps with rows of positions", ""]
+    lines += [*_positions(compared), "", *_checked(first.rows.summary), *layout.wrap(_READING)]
+    return lines
+
+
+def _checked(summary: Summary, unit: str = "position") -> list[str]:
+    return [f"{plural(summary.steps, 'step')}, {plural(summary.positions, unit)} under each"]
+
+
+def _reading(compared: Sequence[Compared]) -> str:
+    bounds = any(
+        item.whole is not None and item.whole.means is not None and item.whole.means.left_is_bound
+        for item in compared
+    )
+    return _READING_WHOLE + (
+        "; what is left is at most that, against an upper bound" if bounds else ""
+    )
+
+
+def _positions(compared: Sequence[Compared]) -> list[str]:
+    cells, below = [], []
+    for item in compared:
+        part = item.rows if item.whole is not None else None
+        summary = item.report.summary if part is None else part.summary
+        verdict = item.report.verdict if part is None else part.verdict
+        figures = (summary.acceptance_rate, summary.total_variation_max)
+        cells.append([verdict.value, *map(_written, figures)])
+        below.append(item.findings if part is None else part.findings)
+    return _table(compared, _POSITIONS, cells, below)
+
+
+def _whole(compared: Sequence[Compared]) -> list[str]:
+    cells, below = [], []
+    for item in compared:
+        part = item.whole
+        if part is None or part.means is None:
+            raise ValueError("every variant has the same steps")
+        means, summary = part.means, part.summary
+        verdict = item.report.verdict if item.rows is None else part.verdict
+        figures = (
+            means.expected_accepted,
+            means.expected_tokens,
+            means.left,
+            summary.acceptance_rate,
+            summary.total_variation_max,
+        )
+        cells.append([verdict.value, *map(_written, figures)])
+        below.append(item.findings if item.rows is None else part.findings)
+    return _table(compared, _WHOLE, cells, below)
+
+
+def _table(
+    compared: Sequence[Compared],
+    header: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    below: Sequence[Sequence[str]],
+) -> list[str]:
+    """The rows of variants; a label that is too long for its column has a line of its own."""
+    bare = layout.table(list(header), [["", *row] for row in cells], left=2)
+    room = layout.WIDTH - max(map(layout.width_of, bare)) + len(header[0])
+    long = [len(item.label) > min(_LONGEST_LABEL, room) for item in compared]
+    labels = ["" if own else item.label for own, item in zip(long, compared, strict=True)]
+    rows = [[label, *row] for label, row in zip(labels, cells, strict=True)]
+    title, *lines = layout.table(list(header), rows, left=2)
+    shown = [title]
+    for own_line, item, line, idents in zip(long, compared, lines, below, strict=True):
         shown += layout.wrap(item.label, rest="  ") if own_line else []
         shown.append(line)
-        shown += layout.wrap(", ".join(item.findings), "    ") if item.findings else []
+        shown += layout.wrap(", ".join(idents), "    ") if idents else []
         if item.from_first is not None and item.from_first.approx:
             distance = f"decodes another law than {compared[0].label}: total variation up to "
             shown += layout.wrap(distance + _written(item.from_first), "    ")
-    summary = compared[0].report.summary
-    checked = f"{plural(summary.steps, 'step')}, {plural(summary.positions, 'position')} under each"
-    return [*shown, "", checked, *layout.wrap(_READING)]
-
-
-def _cells(label: str, item: Compared) -> tuple[str, str, str, str]:
-    summary = item.report.summary
-    return (
-        label,
-        item.report.verdict.value,
-        _written(summary.acceptance_rate),
-        _written(summary.total_variation_max),
-    )
+    return shown
 
 
 def _written(figure: Figure | None) -> str:
@@ -81,7 +145,6 @@ def _written(figure: Figure | None) -> str:
 
 def _variant(item: Compared, exact: bool) -> dict[str, Any]:
     summary = item.report.summary
-    rate, variation = summary.acceptance_rate, summary.total_variation_max
     return {
         "variant": item.label,
         "engine": item.engine,
@@ -93,8 +156,29 @@ def _variant(item: Compared, exact: bool) -> dict[str, Any]:
         "within_tolerance": summary.within_tolerance,
         "different": summary.different,
         "undecided": summary.undecided,
-        "acceptance_rate": None if rate is None else number(rate, exact),
-        "total_variation_max": None if variation is None else number(variation, exact),
-        "reference_distance": None if item.from_first is None else number(item.from_first, exact),
+        "acceptance_rate": optional(summary.acceptance_rate, exact),
+        "total_variation_max": optional(summary.total_variation_max, exact),
+        "reference_distance": optional(item.from_first, exact),
         "findings": list(item.findings),
+        "joint": None if item.whole is None else _joint(item.whole, exact),
+    }
+
+
+def _joint(part: Part, exact: bool) -> dict[str, Any]:
+    summary, means = part.summary, part.means
+    return {
+        "verdict": part.verdict.value,
+        "steps": summary.steps,
+        "positions": summary.positions,
+        "equal": summary.equal,
+        "within_tolerance": summary.within_tolerance,
+        "different": summary.different,
+        "undecided": summary.undecided,
+        "acceptance_rate": optional(summary.acceptance_rate, exact),
+        "total_variation_max": optional(summary.total_variation_max, exact),
+        "expected_accepted": None if means is None else optional(means.expected_accepted, exact),
+        "expected_tokens": None if means is None else optional(means.expected_tokens, exact),
+        "left": None if means is None else optional(means.left, exact),
+        "left_is_bound": means is not None and means.left_is_bound,
+        "findings": list(part.findings),
     }

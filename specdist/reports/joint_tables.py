@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from specdist.model.conditional import Prefix
 from specdist.model.figure import Figure
-from specdist.model.joint_report import AdmissionLine, JointResult, Optimum, SequenceLine
+from specdist.model.joint_report import AdmissionLine, JointResult, SequenceLine
 from specdist.model.report import StepResult
 from specdist.reports import layout
 from specdist.reports.difference_text import TITLE, differences
 from specdist.reports.figure_text import Numerals, fraction
 from specdist.reports.view import View, is_zero, plural
+from specdist.verify.joint_summary import tightest
 
 _SURE = Figure.of(1)
 Named = tuple[str, str, Figure]
@@ -172,11 +173,6 @@ def steps(located: Sequence[tuple[StepResult, JointResult]], view: View, width: 
     if hidden:
         lines.append(f"... {plural(hidden, 'more step')} (all with -v or --format json)")
     return lines
-
-
-def tightest(joint: JointResult) -> Optimum | None:
-    """The optimum that says most: the one with the fewest accepted tokens."""
-    return min(joint.optima, key=lambda best: best.expected_accepted.approx, default=None)
 
 
 def counted(count: int, noun: str) -> str:

@@ -30,7 +30,7 @@ _SIDES = (
     Option("target", "Rows", "Target row as 1/2,3/10,1/5, or a dump.", "ROW|FILE"),
     Option("draft", "Rows", "Draft row, or a dump.", "ROW|FILE"),
 )
-_KEPT = ("max-tv", "workers", "exact")
+_KEPT = ("max-tv", "horizon", "max-outcomes", "workers", "exact")
 _NUMBER = r"\s*[-+]?[.\d][-+.\d/eE]*\s*"
 _ROW = re.compile(f"{_NUMBER}(,{_NUMBER})+")
 
