@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from specdist.errors import SettingsError
@@ -24,7 +25,9 @@ from specdist.verify.joint.figures import (
     survival,
 )
 from specdist.verify.joint.findings import open_findings, output_findings
+from specdist.verify.joint.gathering import Gathered
 from specdist.verify.joint.joint_setup import JointSetup
+from specdist.verify.joint.optimum import optima, optima_note
 from specdist.verify.joint.output import expanded
 from specdist.verify.joint.prefix_laws import ModelLaws, require_models
 from specdist.verify.joint.verdict import JointChecked, checked_setup
@@ -137,8 +140,18 @@ def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> Joint
         sequences=sequence_lines(singles or law.blocks, step.vocab, settings.show, bound),
         roles=laws.uses(),
         bonus=bonus_figures(gathered, laws, bound),
+        optima=optima(tree, laws, accepted, laws.bound, bound * tree.depth),
         admission=None if setup.length is None else admission(setup.profile, step.vocab),
         unused_rows=laws.unused_rows(),
         forbidden_mass=figure(law.forbidden_mass, bound) if different else None,
-        notes=(UNKNOWN_ERROR,) if gathered.error >= 2 else (),
+        notes=tuple(_notes(setup, gathered)),
     )
+
+
+def _notes(setup: JointSetup, gathered: Gathered) -> Iterator[str]:
+    """What was not worked out."""
+    if gathered.error >= 2:
+        yield UNKNOWN_ERROR
+    skipped = optima_note(setup.tree, setup.laws.size)
+    if skipped is not None:
+        yield skipped
