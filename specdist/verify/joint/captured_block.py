@@ -23,6 +23,7 @@ from specdist.rules.joint.block_position_rule import (
 )
 from specdist.rules.outcomes import RoleLaws
 from specdist.rules.registry import read_rule
+from specdist.rules.rule import tested_as_drafted
 from specdist.verify.joint.path import drafted_token, drafted_tokens, path_result, weight_after
 from specdist.verify.plan import Plan
 from specdist.verify.position import Checked
@@ -101,7 +102,7 @@ class BlockPath:
         """Whether the right law follows a prefix that is kept with another probability than r."""
         if checked.setup.rule is not BLOCK_POSITION or verdict is not Verdict.EQUAL:
             return False
-        if checked.setup.lossless_by_roles:
+        if tested_as_drafted(checked.laws):
             return False
         masses = block_masses(checked.laws, self.weight)
         off = abs(masses.total - self.weight.value)
