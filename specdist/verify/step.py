@@ -17,7 +17,8 @@ from specdist.verify.diagnosis import Causes
 from specdist.verify.explanation import SHRUNK_POSITIONS, SHRUNK_STEPS, explained
 from specdist.verify.joint.batch import verify_batch_step
 from specdist.verify.joint.captured_block import BlockPath
-from specdist.verify.joint.step import verify_joint_step
+from specdist.verify.joint.row_models import takes_one_position
+from specdist.verify.joint.step import verify_joint_step, verify_one_position
 from specdist.verify.mismatch import BONUS, bonus_findings
 from specdist.verify.plan import Plan, Plans
 from specdist.verify.position import check_bonus
@@ -50,6 +51,8 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
         return verify_batch_step(step, plan, settings)
     if step.models is not None:
         return verify_joint_step(step, plan, settings)
+    if takes_one_position(step, plan):
+        return verify_one_position(step, plan, settings)
     if settings.length is not None:
         raise SettingsError(
             f"length {settings.length} is about drafted blocks, and this step has single positions",

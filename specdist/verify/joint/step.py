@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from specdist.errors import SettingsError
@@ -30,6 +29,7 @@ from specdist.verify.joint.joint_setup import JointSetup
 from specdist.verify.joint.optimum import optima, optima_note
 from specdist.verify.joint.output import expanded
 from specdist.verify.joint.prefix_laws import ModelLaws, require_models
+from specdist.verify.joint.row_models import FIRST_ONLY, one_position
 from specdist.verify.joint.verdict import JointChecked, checked_setup
 from specdist.verify.plan import Plan
 from specdist.verify.proposal_shape import proposal_tree
@@ -39,6 +39,16 @@ UNKNOWN_ERROR = (
     "weights are within their rounding of each other, so that nothing better is known of how far "
     "rounding moves the figures of this rule"
 )
+
+
+def verify_one_position(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
+    """Captured rows of one position under a rule that takes several drafts there: the law of the
+    first token. Raises as `one_position` and `verify_joint_step`."""
+    result = verify_joint_step(*one_position(step, plan, settings))
+    if result.joint is None:
+        raise ValueError("a step over models has joint figures")
+    joint = replace(result.joint, bonus=None, notes=(*result.joint.notes, FIRST_ONLY))
+    return replace(result, joint=joint)
 
 
 def verify_joint_step(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
