@@ -148,8 +148,8 @@ def measured_lines(expected: Figure | None, times: StepTimes) -> tuple[CostLine,
         + ("" if expected is None else "; tokens as expected of this step")
     )
     even = Figure.of(whole)
-    lines = [CostLine("break-even tokens a step", even, "times measured", spent, True)]
+    lines = [CostLine("measured break-even", even, "tokens a step", spent, True)]
     if expected is not None:
         factor = scaled(expected, 1 / whole)
-        lines.append(CostLine("walltime factor", factor, "times measured", spent, True))
+        lines.append(CostLine("measured walltime factor", factor, "", spent, True))
     return tuple(lines)

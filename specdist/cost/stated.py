@@ -53,7 +53,7 @@ def stated_lines(
     found: list[CostLine] = []
     if best:
         found, chosen = _best(acceptances, acceptances.survivals(longest), length, options)
-        length = length or chosen.length
+        length = length or (chosen.length if chosen.settled else 0)
     if not length:
         return tuple(found)
     survivals = acceptances.survivals(length)
@@ -77,7 +77,7 @@ def _expected(acceptances: Acceptances, length: int, expected: Fraction) -> list
     line = CostLine(
         "expected tokens a step",
         Figure.of(expected),
-        "bonus token included",
+        f"draft length {length}, bonus token included",
         said(acceptances),
     )
     if one:

@@ -85,7 +85,7 @@ def _line(line: CostLine, width: int, view: View, indent: str) -> list[str]:
     if not parts:
         return [first.rstrip()]
     # A long exact value stays on one line, and the words go below it.
-    joined = (" " if parts[-1].startswith("of ") else ", ").join(parts)
+    joined = (" " if parts[-1].startswith(("of ", "tokens ")) else ", ").join(parts)
     if len(first) + len(joined) <= layout.WIDTH or len(parts) == 1:
         return layout.wrap(joined, first, rest)
     return [first + parts[0], *layout.wrap(parts[1], rest, rest)]
