@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from specdist.rules.joint.registry import JOINT_RULES
+from specdist.rules.lengths.length_rule import LengthRule
+from specdist.rules.lengths.registry import LENGTH_RULES
 from specdist.rules.registry import RULES
 from specdist.rules.rule import Rule
 from tests.cli import run, scrubbed
@@ -65,3 +68,22 @@ def test_examples_of_a_rule_do_what_they_show(rule: Rule, tmp_path: Path) -> Non
         assert example.shown, "an example shows something"
         assert example.misses(printed) == [], printed
         assert done.returncode == example.code, printed
+
+
+def test_explain_lists_rules_by_what_they_decide() -> None:
+    listed = run("explain").stdout
+    _, over_proposals = listed.split("\nrules over proposals\n")
+    over_proposals, lengths = over_proposals.split("\nlength rules\n")
+    lengths = lengths.split("\nprocessors\n")[0]
+    for rule in JOINT_RULES:
+        assert re.search(rf"^  {rule.name} +{re.escape(rule.title)}$", over_proposals, re.MULTILINE)
+    for length_rule in LENGTH_RULES:
+        assert f"\n  {length_rule.name} " in lengths
+
+
+@pytest.mark.parametrize("rule", LENGTH_RULES, ids=lambda rule: rule.name)
+def test_a_length_rule_is_explained_under_its_name(rule: LengthRule) -> None:
+    text = run("explain", rule.name).stdout
+    assert re.search(rf"^(# |  (--length )?){rule.name}\b", text, re.MULTILINE)
+    assert "--length" in text
+    assert [line for line in text.splitlines() if len(line) > 80] == []

@@ -11,6 +11,8 @@ from specdist.findings import catalogue
 from specdist.model.role import Role
 from specdist.processing.registry import PROCESSORS
 from specdist.reports.preset_text import engine_page
+from specdist.rules.joint.registry import JOINT_RULES
+from specdist.rules.lengths.registry import LENGTH_RULES
 from specdist.rules.registry import RULES
 
 ROLES: dict[Role, str] = {
@@ -38,6 +40,8 @@ def contents() -> dict[str, list[tuple[str, str]]]:
     return {
         "findings": [(entry.ident, _said_of(entry)) for entry in catalogue.CATALOGUE],
         "rules": [(rule.name, rule.title) for rule in RULES],
+        "rules over proposals": [(rule.name, rule.title) for rule in JOINT_RULES],
+        "length rules": [(rule.name, rule.summary) for rule in LENGTH_RULES],
         "processors": [(p.name, p.summary) for p in PROCESSORS],
         "roles": [(role.value, text) for role, text in ROLES.items()],
         "engines": [(preset.name, preset.title) for preset in presets()],
@@ -56,7 +60,17 @@ def page(name: str) -> str:
     """The page of that name, underscores read as hyphens, or the pages where two things share it;
     SettingsError with the nearest names when there is none."""
     plain = name.strip().lower().replace("_", "-")
-    pages = (_rule, _processor, catalogue.page, _role, topic, _exit_codes, _engine)
+    pages = (
+        _rule,
+        _joint_rule,
+        _length_rule,
+        _processor,
+        catalogue.page,
+        _role,
+        topic,
+        _exit_codes,
+        _engine,
+    )
     found = [text.strip("\n") for text in (find(plain) for find in pages) if text]
     if not found:
         known = [entry for entries in contents().values() for entry, _ in entries]
@@ -76,6 +90,22 @@ def _processor(name: str) -> str | None:
 
 def _rule(name: str) -> str | None:
     return next((r.page for r in RULES if name in map(str.lower, (r.name, *r.aliases))), None)
+
+
+def _joint_rule(name: str) -> str | None:
+    known = (rule for rule in JOINT_RULES if name in map(str.lower, (rule.name, *rule.aliases)))
+    return next((rule.page for rule in known), None)
+
+
+def _length_rule(name: str) -> str | None:
+    """The page of a length rule, or the one of all of them, which is under every name."""
+    from importlib.resources import files
+
+    rule = next((rule for rule in LENGTH_RULES if name in (rule.name, *rule.aliases)), None)
+    if rule is None:
+        return None
+    own = files("specdist.rules.lengths").joinpath("pages", f"{rule.name}.md")
+    return own.read_text("utf-8") if own.is_file() else topic("lengths")
 
 
 def _engine(name: str) -> str | None:
