@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from specdist.errors import CaptureError
+from specdist.errors import CaptureError, SettingsError
 from specdist.model.conditional import Prefix
 from specdist.model.length import NO_TABLES, Blocks, Length, Lengths
 from specdist.model.recipe import RecipeStep
@@ -42,7 +42,10 @@ def chosen_length(text: str | None, tables: Length | None) -> ChosenLength | Non
             place=known.place,
             expected='"rule" beside them, or --length RULE',
         )
-    rule, use = read_length_rule(written)
+    try:
+        rule, use = read_length_rule(written)
+    except SettingsError as error:
+        raise error.at("" if text else known.place) from None
     for name in ("profile", "blocks"):
         if name in rule.tables and not getattr(known, name):
             raise CaptureError(
@@ -67,7 +70,10 @@ def lengths_law(
     """``Pr(l_1 = k_1, l_2 = k_2, .. | x)``: the joint law of the lengths of all requests, given
     the tokens that were drafted for each. A rule that is not shared decides each by itself."""
     if chosen.rule.lengths is not None:
-        law = chosen.rule.lengths(blocks, tuple(requests), chosen.tables, chosen.use)
+        try:
+            law = chosen.rule.lengths(blocks, tuple(requests), chosen.tables, chosen.use)
+        except SettingsError as error:
+            raise error.at(chosen.tables.place) from None
         return {lengths: mass for lengths, mass in law.items() if mass}
     joint: dict[Lengths, Fraction] = {(): _ONE}
     for block, request in zip(blocks, requests, strict=True):
