@@ -154,7 +154,8 @@ def _blocks(value: Any, path: str, places: Places) -> dict[Blocks, dict[Lengths,
     found: dict[Blocks, dict[Lengths, Fraction]] = {}
     for key, item in object_at(value, path, places.rows.file).items():
         where = _member(path, key)
-        found[_drafted(key, where, places)] = _length_law(item, where, places)
+        drafted = _drafted(key, where, places)
+        found[drafted] = _length_law(item, where, places)
     return found
 
 

@@ -33,7 +33,7 @@ def looks_like_capture(value: Any) -> bool:
         return True
     if isinstance(value.get("positions"), list) and value["positions"]:
         return isinstance(value["positions"][0], dict)
-    if _holds_models(value.get("requests")):
+    if _holds_models(value.get("requests")) or {"requests", "schedule"} <= set(value):
         return True
     steps = value.get("steps")
     if steps == []:

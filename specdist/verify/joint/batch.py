@@ -42,7 +42,7 @@ def verify_batch_step(step: Step, plan: Plan, settings: CheckSettings) -> StepRe
     result = _result(batch, law, step, settings, bound)
     if verdict is Verdict.DIFFERENT:
         result = replace(result, correction=batch_correction(batch, law.horizon))
-    findings = [*step.findings, *_remarks(batch, step)]
+    findings = list(dict.fromkeys([*step.findings, *_remarks(batch, step)]))
     if verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
         findings.append(batch_findings(batch, law, result))
     elif verdict is Verdict.UNDECIDED:
