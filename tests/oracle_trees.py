@@ -368,8 +368,8 @@ def traversal(
     """Leaf to root, depth first, first child first (theory section 3.3).
 
     A node has a weight w and a current p (for tests) and s (for the token that follows). A child
-    starts with min(1, w p(c) / q(c)). After a rejected child R = [w p - q]_+,
-    w <- sum R / (sum R + 1 - w), p <- norm R, s <- norm [w s - u]_+; where siblings are drawn
+    starts with min(1, w p(c) / q(c)). After a rejected child R = [w s - u]_+,
+    w <- sum R / (sum R + 1 - w), s <- norm R, p <- norm [w p - q]_+; where siblings are drawn
     without replacement q and u are without the earlier ones. A node without untried children
     accepts its path with w and then emits from s. ``merged``: the first of several siblings with
     one token has the children of all of them, the others are not tried.
@@ -401,10 +401,11 @@ def traversal(
                 reached *= rejected
                 if not reached:
                     return found, ZERO
-            rest = total(over(p, q, weight))
-            left = over(s, u, weight)
-            p = normalise(over(p, q, weight)) if rest else p
-            weight, s = rest / (rest + 1 - weight), normalise(left) if any(left) else s
+            left, tested = over(s, u, weight), over(p, q, weight)
+            p = normalise(tested) if any(tested) else p
+            s = normalise(left) if any(left) else s
+            rest = total(left)
+            weight = rest / (rest + 1 - weight) if rest + 1 - weight else ONE
         if weight:
             found.append(Outcome(reached * weight, z, s))
         return found, reached * (1 - weight)

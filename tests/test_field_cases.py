@@ -1,7 +1,7 @@
 """Field reports and vectors through the command line: laws with ``==``, verdicts, causes.
 
 ``tests/field_cases/CASE.json`` holds runs: a command (``CAPTURE`` stands for the capture of the
-run) and what its JSON report must hold at the first position:
+run) and what its JSON report must hold. At the first position, or anywhere in the step:
 
 - ``exit``, ``verdict`` and the columns ``output``, ``accepted``, ``recovered``, ``residual`` (null
   where a rejection is impossible), ``reference``, ``drafted``, ``tested``;
@@ -9,7 +9,9 @@ run) and what its JSON report must hold at the first position:
 - ``finds`` and ``lacks``: idents; ``clean``: neither errors nor warnings; ``repairs``: sets of
   repairs that some finding must name; ``says``: words of a finding;
 - ``error`` and ``error_lacks``: words of the message on stderr, with nothing on stdout;
-- ``tolerance`` where softmax makes a number irrational.
+- ``tolerance`` where softmax makes a number irrational;
+- ``joint`` for a step over conditional models, ``path`` for a captured block, ``costs`` for cost
+  lines by name: see `tests.joint_facts`.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from tests import joint_facts
 from tests.cli import Result, exact, run
 
 CASES = Path(__file__).parent / "field_cases"
@@ -33,7 +36,7 @@ FIGURES = (
 )
 KNOWN = {
     *COLUMNS, *FIGURES, "exit", "verdict", "bonus", "finds", "lacks", "clean", "repairs", "says",
-    "error", "error_lacks", "tolerance",
+    "error", "error_lacks", "tolerance", "joint", "path", "costs",
 }  # fmt: skip
 DOCUMENTS = {
     path.stem: json.loads(path.read_text("utf-8")) for path in sorted(CASES.glob("*.json"))
@@ -60,10 +63,14 @@ def test_field_case(case: str, entry: dict[str, Any], tmp_path: Path) -> None:
         refused(result, expect)
         return
     report = result.json()
+    if "cost" in report:
+        joint_facts.costs(report["cost"], expect["costs"])
+        return
     assert report["verdict"] == expect["verdict"]
     (step,) = report["steps"]
-    position = step["positions"][0]
-    masses(position, expect)
+    if step["positions"]:
+        masses(step["positions"][0], expect)
+    joint_facts.compare(step, expect)
     if "bonus" in expect:
         assert step["bonus"]["verdict"] == expect["bonus"]["verdict"]
         masses(step["bonus"], expect["bonus"])
