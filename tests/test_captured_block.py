@@ -119,7 +119,7 @@ def test_a_bonus_row_leaves_less_open(tmp_path: Path) -> None:
     step = only_step(checked(document, tmp_path))
     assert step["bonus"]["verdict"] == "equal"
     left = step["path"]["left_open"]
-    assert len(left) == 2
+    assert len(left) == 3
     assert not any("bonus" in text for text in left)
 
 

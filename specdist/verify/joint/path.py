@@ -30,6 +30,7 @@ _DEEP = Fraction(1, 2**960)
 _OPEN = (
     "the expected accepted length over all drafts: it needs rows behind every draft",
     "the law of outputs that leave this path: rows behind other tokens were not captured",
+    "which rule accepts more: on one path either may, over all drafts block is never below",
 )
 _NO_BONUS = "the law of the bonus token: no row was captured behind the last draft token"
 
