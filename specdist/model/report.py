@@ -85,9 +85,19 @@ class ProposalFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class SeveralDrafts:
+    """The most that any lossless rule accepts of ``count`` draft tokens at one position, drawn as
+    ``siblings`` says; None where no formula covers them."""
+
+    count: int
+    siblings: str
+    optimum: Figure | None
+
+
+@dataclass(frozen=True, slots=True)
 class PositionResult:
     """One drafted position. ``index`` counts from 0 within the step. ``forbidden_mass`` is what the
-    output puts on tokens of reference 0."""
+    output puts on tokens of reference 0, ``several`` what more draft tokens here could reach."""
 
     index: int
     verdict: Verdict
@@ -104,6 +114,7 @@ class PositionResult:
     used_target: UsedTarget | None = None
     lossy: LossyFigures | None = None
     proposal: ProposalFigures | None = None
+    several: SeveralDrafts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +162,8 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts over all steps, and the plain mean of the acceptance rates over positions."""
+    """Counts over all steps, and the plain mean of the acceptance rates over positions;
+    ``drafts_optimum`` is the mean of the best that several drafts a position could reach."""
 
     steps: int
     positions: int
@@ -162,6 +174,7 @@ class Summary:
     allowed: int
     acceptance_rate: Figure | None
     total_variation_max: Figure | None
+    drafts_optimum: Figure | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ def lines(report: Report, view: View) -> list[str]:
     if counts.acceptance_rate is not None:
         mean = "" if alone else "mean "
         facts.append(f"{mean}acceptance rate {view.numerals.rate(counts.acceptance_rate)}")
+    facts.append(several_drafts(report, view))
     if has_blocks(report):
         facts.append(NO_LENGTH)
     facts += [] if alone else [_idents(report)]
@@ -67,6 +68,19 @@ def lines(report: Report, view: View) -> list[str]:
     if alone:
         found += of_the_step(report.steps[0], view)
     return [*found, *statement_text.lines(report, view), ""]
+
+
+def several_drafts(report: Report, view: View) -> str:
+    """What more drafts a position could reach at best; empty unless it was asked for."""
+    best = report.summary.drafts_optimum
+    several = [p.several for step in report.steps for p in step.positions if p.several is not None]
+    if best is None or not several:
+        return ""
+    mean = ", mean over positions" if report.summary.positions > 1 else ""
+    return (
+        f"{several[0].count} drafts a position ({several[0].siblings}): any lossless rule accepts "
+        f"one of them with probability {view.numerals.rate(best)} at most{mean}"
+    )
 
 
 def has_blocks(report: Report) -> bool:
@@ -95,8 +109,11 @@ def mean_over(report: Report) -> str:
     counted = report.summary.positions
     if counted < 2:
         return ""
-    lone = report.summary.steps == 1 and report.steps[0].joint is not None
-    return f"{' of' if lone else ', mean over'} {counted} {_unit(report)}s"
+    joint = report.steps[0].joint if report.summary.steps == 1 else None
+    if joint is None:
+        return f", mean over {counted} {_unit(report)}s"
+    chain = joint.nodes == joint.depth
+    return f" of {counted} draft tokens" if chain else f" of {counted} on the longest path"
 
 
 def _unit(report: Report) -> str:

@@ -9,6 +9,7 @@ from specdist.model.report import (
     LossyFigures,
     PositionResult,
     ProposalFigures,
+    SeveralDrafts,
     TokenLine,
     UsedTarget,
 )
@@ -29,8 +30,19 @@ def position_to_json(position: PositionResult, exact: bool) -> Object:
         "used_target": _used_target(position.used_target, exact),
         "lossy": _lossy(position.lossy, exact),
         "proposal": _proposal(position.proposal, exact),
+        "several_drafts": _several(position.several, exact),
         "roles": [asdict(use) for use in position.roles],
         "tokens": [_token(token, exact) for token in position.tokens],
+    }
+
+
+def _several(several: SeveralDrafts | None, exact: bool) -> Object | None:
+    if several is None:
+        return None
+    return {
+        "drafts": several.count,
+        "siblings": several.siblings,
+        "optimum": optional(several.optimum, exact),
     }
 
 

@@ -77,6 +77,7 @@ def _summary(summary: Summary, exact: bool) -> Object:
         "allowed": summary.allowed,
         "acceptance_rate": optional(summary.acceptance_rate, exact),
         "total_variation_max": optional(summary.total_variation_max, exact),
+        "drafts_optimum": optional(summary.drafts_optimum, exact),
     }
 
 

@@ -173,7 +173,9 @@ def _rates(report: Report, view: View) -> list[str]:
     only = report.steps[0].positions if summary.positions == 1 else ()
     rate = view.numerals.rate(only[0].acceptance_rate if only else summary.acceptance_rate)
     rules = ", ".join(dict.fromkeys(rule_title(step.rule) for step in report.steps))
-    return _joined(f"rule {rules}", f"acceptance rate {rate}{aggregate.mean_over(report)}")
+    lines = _joined(f"rule {rules}", f"acceptance rate {rate}{aggregate.mean_over(report)}")
+    best = aggregate.several_drafts(report, view)
+    return lines + (_indented(best) if best else [])
 
 
 def _joined(left: str, right: str) -> list[str]:

@@ -25,6 +25,7 @@ from specdist.verify.position import check_bonus
 from specdist.verify.position_check import PositionCheck, row_context
 from specdist.verify.position_laws import position_laws, role_fillings
 from specdist.verify.reproduction import bonus_line
+from specdist.verify.several_drafts import check_shape, with_several_drafts
 from specdist.verify.undecided import (
     remarks,
     unassigned_finding,
@@ -53,12 +54,18 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
         return verify_joint_step(step, plan, settings)
     if takes_one_position(step, plan):
         return verify_one_position(step, plan, settings)
+    return _verify_rows(step, plan, settings)
+
+
+def _verify_rows(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
+    """A step with rows along one path."""
     if settings.length is not None:
         raise SettingsError(
             f"length {settings.length} is about drafted blocks, and this step has single positions",
             place=step.source,
             expected="a step with models: rows by prefix; --keep RULE drops at one position",
         )
+    check_shape(step, settings)
     block = None if plan.joint is None else BlockPath(step, plan)
     recipes = plan.recipes
     results, findings = _positions(step, plan, settings, block)
@@ -110,7 +117,7 @@ def _positions(
         if block is not None:
             result, left_open = block.passed(check, result)
             more += left_open
-        results.append(result)
+        results.append(with_several_drafts(result, check.found, settings))
         findings += more
     return results, findings
 

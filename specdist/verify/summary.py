@@ -75,10 +75,11 @@ class Tally:
     verdicts: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
     allowed: int = 0
     acceptance: Mean = field(default_factory=Mean)
+    several: Mean = field(default_factory=Mean)
     largest: Figure | None = None
 
     def __post_init__(self) -> None:
-        self.acceptance = Mean(keep_exact=self.keep_exact)
+        self.acceptance, self.several = (Mean(keep_exact=self.keep_exact) for _ in range(2))
 
     def add(self, step: StepResult) -> None:
         """Takes one finished step into the counts."""
@@ -90,6 +91,8 @@ class Tally:
         for position in step.positions:
             self.acceptance.add(position.acceptance_rate)
             self._compare(position.total_variation)
+            if position.several is not None and position.several.optimum is not None:
+                self.several.add(position.several.optimum)
         if step.bonus is not None:
             self._compare(step.bonus.total_variation)
         if step.joint is not None:
@@ -127,6 +130,7 @@ class Tally:
             allowed=self.allowed,
             acceptance_rate=self.acceptance.figure(),
             total_variation_max=self.largest,
+            drafts_optimum=self.several.figure(),
         )
 
 

@@ -22,7 +22,7 @@ def reproduction(
 ) -> str | None:
     """A command with the same rows and settings, or None where it would be long or incomplete."""
     models = step.models
-    if models is None or setup.length is not None or settings.user_rule is not None:
+    if models is None or setup.length is not None:
         return None
     if step.context is not None or settings.history is not None or settings.draft_map is not None:
         return None
