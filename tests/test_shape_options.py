@@ -190,7 +190,8 @@ def test_a_config_file_bounds_the_enumeration_and_gives_no_shape(
 
 
 def test_rules_over_proposals_need_models(tmp_path: Path) -> None:
-    path = write(tmp_path, "c.json", json.dumps({"target": list(TARGET), "draft": list(DRAFT)}))
+    position = {"target": list(TARGET), "draft": list(DRAFT)}
+    path = write(tmp_path, "c.json", json.dumps({"positions": [position] * 2}))
     result = run("check", path, "--rule", "token-chain")
     assert result.code == 2
     assert "rule token-chain is about whole proposals, and this step has rows" in flat(result)

@@ -148,6 +148,16 @@ def test_compare_takes_it_as_a_variant() -> None:
     assert "7/50" in result.stdout
 
 
+def test_the_line_to_paste_names_the_file(tmp_path: Path) -> None:
+    rule = f"{RULES}/one_coin.py:OneCoin"
+    shown = run("what-if", *TWO, OWN, rule, "--format", "json").json()
+    (finding,) = shown["steps"][0]["findings"]
+    assert finding["reproduce"].endswith(f"| specdist check - --rule {rule}")
+    document = finding["reproduce"].partition("'%s' '")[2].partition("' |")[0]
+    again = run("check", write(tmp_path, "c.json", document), OWN, rule, "--format", "json").json()
+    assert again["steps"][0]["joint"] == shown["steps"][0]["joint"]
+
+
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
     before = list(sys.path)
     rule = rule_file(tmp_path, "yield 1, (), 0")
@@ -340,7 +350,9 @@ def test_python_cannot_name_a_file(trap: tuple[str, Path]) -> None:
 
 def test_rows_of_one_path_do_not_suffice(tmp_path: Path) -> None:
     rule = rule_file(tmp_path, "yield 1, (), 0")
-    result = run("check", SAMPLES / "three_tokens.json", OWN, rule)
+    position = {"target": ["1/2", "3/10", "1/5"], "draft": ["1/5", "1/2", "3/10"]}
+    block = write(tmp_path, "block.json", json.dumps({"positions": [position] * 2}))
+    result = run("check", block, OWN, rule)
     assert result.code == 2
     assert "is about whole proposals, and this step has rows of one path" in flat(result)
     typed = run("what-if", *ROWS, OWN, rule)
