@@ -519,7 +519,7 @@ def admission(models: Models, length: int, lengths: Lengths) -> dict[Prefix, Fra
 
 
 def anticipating(profile: Mapping[Prefix, Fraction]) -> bool:
-    """Some admission depends on the last token of its prefix (theory section 5.1)."""
+    """Some admission depends on the last token of its prefix."""
     by_parent: dict[Prefix, set[Fraction]] = {}
     for z, probability in profile.items():
         by_parent.setdefault(z[:-1], set()).add(probability)

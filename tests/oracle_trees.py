@@ -365,7 +365,7 @@ def traversal(
     merged: bool = False,
     given: Sequence[int] | None = None,
 ) -> list[Outcome]:
-    """Leaf to root, depth first, first child first (theory section 3.3).
+    """Leaf to root, depth first, first child first.
 
     A node has a weight w and a current p (for tests) and s (for the token that follows). A child
     starts with min(1, w p(c) / q(c)). After a rejected child R = [w s - u]_+,
