@@ -7,6 +7,7 @@ only the product of uniforms has logarithms, and then with a stated error.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specdist.errors import SettingsError
+from specdist.exact.bounded import Bounded, OpenComparisonError, bounded
 from specdist.model.draft_tree import DraftTree
 from specdist.model.role import Role
 from specdist.rules.joint import outcomes as protocol
@@ -418,6 +420,36 @@ def test_products_of_uniforms(heights: list[Fraction]) -> None:
     for index, (height, after) in enumerate(pairwise([*heights, ZERO]), start=1):
         if height <= after:
             assert found.chances[index] == 0, "a success there is followed by another"
+
+
+@given(st.lists(st.tuples(_HEIGHTS, st.integers(-3, 3)), min_size=1, max_size=4))
+def test_thresholds_that_were_rounded_leave_the_stops_that_open(
+    drawn: list[tuple[Fraction, int]],
+) -> None:
+    """Real thresholds within the error of the represented ones are within the error said."""
+    unit = Fraction(1, 10**15)
+    rounded = tuple(Bounded(height, 3 * unit) for height, _ in drawn)
+    real = tuple(min(max(height + off * unit, ZERO), ONE) for height, off in drawn)
+    found, exactly = stops_under_products(rounded), stops_under_products(real)
+    assert sum(found.chances) == 1
+    assert found.error < Fraction(1, 10**11)
+    pairs = zip(found.chances, exactly.chances, strict=True)
+    assert all(abs(a - b) <= found.error + exactly.error for a, b in pairs)
+
+
+@pytest.mark.parametrize(
+    ("edge", "kept"), [("1.03972", 1), ("1.03973", 0), (f"{1.5 * math.log(2):.17f}", None)]
+)
+def test_a_gate_on_rounded_rows(edge: str, kept: int | None) -> None:
+    """Entropy 3/2 ln 2 = 1.0397207.. of a row whose weights were rounded: decided, or left open."""
+    soft = bounded(row("1/2", "1/4", "1/4"), Fraction(1, 2**50))
+    models = constant(soft, row("0", "1", "0"), 1)
+    if kept is None:
+        with pytest.raises(OpenComparisonError):
+            one_by_one(f"window:0:entropy={edge}", models, 1)
+        return
+    (outcome,) = one_by_one(f"window:0:entropy={edge}", models, 1)
+    assert len(outcome.accepted) == kept
 
 
 def test_rational_cases_of_a_product_are_exact() -> None:

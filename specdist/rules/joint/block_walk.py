@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from specdist.exact.bounded import error_of, plain
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import ROOT, DraftTree
 from specdist.model.recipe import RecipeStep
@@ -67,7 +68,7 @@ class _Walk:
         for place, chance in zip(path, stops.chances, strict=True):
             if chance:
                 place.mass += mass * chance
-                place.error += mass * stops.error
+                place.error += (plain(mass) + error_of(mass)) * stops.error
 
     def _place(self, prefix: Prefix, following: int | None, weight: Fraction) -> _Stopped:
         shared = following is not None and Role.RESIDUAL_DRAFT not in self.laws.one_hot

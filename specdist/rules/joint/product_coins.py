@@ -20,8 +20,9 @@ from functools import lru_cache
 from itertools import pairwise
 from math import factorial
 
-from specdist.exact.bounded import require_exact
+from specdist.exact.bounded import error_of, plain
 from specdist.exact.decimals import as_decimal, decimal_context
+from specdist.exact.rational_vector import rounded_up
 from specdist.rules.joint.stops import Stops
 
 _DIGITS = 60
@@ -32,35 +33,43 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 _Masses = dict[int, Fraction]
 
 
-@lru_cache(maxsize=4_096)
 def stops_under_products(thresholds: tuple[Fraction, ...]) -> Stops:
     """The law of tau (module docstring). Where logarithms remain, every chance is a multiple of
-    2**-160 and off by at most 2**-158; where none does, it is exact."""
-    thresholds = tuple(map(require_exact, thresholds))
-    length = len(thresholds)
-    at_most, exact = [_ONE], True
-    for last in range(length - 1, -1, -1):
-        behind = max(thresholds[last + 1 :], default=_ZERO)
-        if thresholds[last] <= behind:  # a success there is followed by another
-            at_most.append(at_most[-1])
+    2**-160 and off by at most 2**-158, and more where the thresholds were rounded; where none
+    remains it is exact."""
+    lower = tuple(max(plain(h) - error_of(h), _ZERO) for h in thresholds)
+    upper = tuple(min(plain(h) + error_of(h), _ONE) for h in thresholds)
+    return _stops_between(lower, upper)
+
+
+@lru_cache(maxsize=4_096)
+def _stops_between(lower: tuple[Fraction, ...], upper: tuple[Fraction, ...]) -> Stops:
+    at_most, widest = [_ONE], _ZERO
+    for last in range(len(lower) - 1, -1, -1):
+        if upper[last] <= max(lower[last + 1 :], default=_ZERO):
+            at_most.append(at_most[-1])  # a success there is followed by another
             continue
-        low, high = _enclosed(last, thresholds)
+        low, high = _enclosed(last, lower, upper)
         chance = low
         if low != high:
-            chance, exact = Fraction(round((low + high) / 2 * _GRID), _GRID), False
+            chance = Fraction(round((low + high) / 2 * _GRID), _GRID)
+            apart = _ZERO if lower == upper else rounded_up(high - low)
+            widest = max(widest, apart + _ERROR)
         at_most.append(max(min(chance, at_most[-1]), _ZERO))
     at_most.reverse()
-    chances = (at_most[0], *(above - below for below, above in pairwise(at_most)))
-    return Stops(chances, _ZERO if exact else _ERROR)
+    return Stops((at_most[0], *(above - below for below, above in pairwise(at_most))), widest)
 
 
-def _enclosed(last: int, thresholds: tuple[Fraction, ...]) -> tuple[Fraction, Fraction]:
-    """Pr(tau <= last) between two numbers at most 2**-160 apart."""
+def _enclosed(
+    last: int, lower: tuple[Fraction, ...], upper: tuple[Fraction, ...]
+) -> tuple[Fraction, Fraction]:
+    """Pr(tau <= last) between two numbers: at most 2**-160 apart, unless the thresholds, which it
+    falls with, leave more open."""
     digits = _DIGITS
     while True:
-        low = _none_behind(last, thresholds, digits)
-        high = _none_behind(last, thresholds, -digits)
-        if (high - low) * _GRID <= 1:
+        low = _none_behind(last, upper, digits)
+        high = _none_behind(last, lower, -digits)
+        if lower != upper or (high - low) * _GRID <= 1:
             return low, high
         digits *= 2
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from specdist.errors import SettingsError
-from specdist.exact.bounded import require_exact
+from specdist.exact.bounded import OpenComparisonError, error_of, plain
 from specdist.exact.entropy import entropy_at_most
 from specdist.exact.rational_vector import RationalVector
 from specdist.model.conditional import Prefix, written_prefix
@@ -76,14 +76,18 @@ def argmax(law: Law) -> int:
 def _open(row: Law, prefix: Prefix, use: RecipeStep) -> bool:
     """Whether the entropy of the largest entries is at least the threshold.
 
-    An entropy that is not 0 is transcendental, so it equals no threshold above 0.
+    An entropy that is not 0 is transcendental, so it equals no threshold above 0. Rounding moves
+    the entries in order of size by the share by which it moves them in place.
     """
     threshold = use.number("entropy")
     if not threshold:
         return True
-    largest = sorted(row, reverse=True)
-    top = use.count("top") or len(largest)
-    below = entropy_at_most(RationalVector(tuple(map(require_exact, largest[:top]))), threshold)
+    largest = sorted(row, key=plain, reverse=True)
+    top = largest[: use.count("top") or len(largest)]
+    relative = max(error_of(mass) / plain(mass) for mass in top if mass)
+    below = entropy_at_most(RationalVector(tuple(map(plain, top)), relative), threshold)
+    if below is None and relative:
+        raise OpenComparisonError("an entropy is within rounding of the threshold")
     if below is None:
         raise SettingsError(
             f"{use.text}: the entropy after the prefix {written_prefix(prefix)} agrees with the "
