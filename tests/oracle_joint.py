@@ -526,6 +526,29 @@ def anticipating(profile: Mapping[Prefix, Fraction]) -> bool:
     return any(len(values) > 1 for values in by_parent.values())
 
 
+def corrected(models: Models, length: int, profile: Mapping[Prefix, Fraction]) -> list[Outcome]:
+    """The rule made lossless: with k(y|z) = admission(zy) / admission(z) and q' = D k, the token y
+    is kept with mass min(P, q')(y), and in all other cases one comes from norm [S - q']_+."""
+
+    def below(z: Prefix, reached: Fraction) -> Iterator[Outcome]:
+        if len(z) == length:
+            yield Outcome(reached, z, models.B(z), True)
+            return
+        before, tested = profile[z] if z else ONE, []
+        for y, share in enumerate(models.D(z)):
+            k = profile[*z, y] / before if share and before else ZERO
+            tested.append(share * k)
+        kept = [min(p, q) for p, q in zip(models.P(z), tested, strict=True)]
+        for y, mass in enumerate(kept):
+            if mass:
+                yield from below((*z, y), reached * mass)
+        missed = 1 - total(kept)
+        if missed:
+            yield Outcome(reached * missed, z, normalise(over(models.S(z), tuple(tested))))
+
+    return list(below((), ONE))
+
+
 def surely(length: int) -> Mapping[int, Fraction]:
     return {length: ONE}
 

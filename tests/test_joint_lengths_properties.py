@@ -28,6 +28,7 @@ from tests.oracle_joint import (
     anticipating,
     batch_law,
     best_budget,
+    corrected,
     early_stop,
     independent,
     marginal,
@@ -193,6 +194,10 @@ NEVER_LOOK = {
 }  # fmt: skip
 
 
+#: Rules that look at later draft tokens may accept more than their correction.
+LOOK_AHEAD = {"blocks", "scheduler global"}
+
+
 @pytest.mark.parametrize("full", [True, False], ids=["full support", "zeros"])
 @pytest.mark.parametrize("length", [1, 2, 3])
 @pytest.mark.parametrize("name", RULES)
@@ -205,8 +210,9 @@ def test_length_rules(name: str, length: int, full: bool, tmp_path: Path) -> Non
         steps.append({**models_of(models), "draft_length": length, "length": given.length})
         outcomes = verified(models, length, given.lengths)
         profile = admission(models, length, given.lengths)
-        expected.append((step(outcomes, models.target, length), profile))
-    for found, (wanted, profile) in zip(
+        better = step(corrected(models, length, profile), models.target, length)
+        expected.append((step(outcomes, models.target, length), profile, better))
+    for found, (wanted, profile, better) in zip(
         checked(steps, tmp_path).json()["steps"], expected, strict=True
     ):
         compare(found, wanted, SIZE)
@@ -224,6 +230,14 @@ def test_length_rules(name: str, length: int, full: bool, tmp_path: Path) -> Non
         if full:
             assert found["verdict"] == ("different" if leaks else "equal")
         assert not leaks or name not in NEVER_LOOK
+        assert better.law == better.reference
+        if name not in LOOK_AHEAD:
+            assert better.expected_accepted >= wanted.expected_accepted
+        correction = found["joint"]["correction"]
+        assert (correction is None) == (found["verdict"] == "equal")
+        if correction is not None:
+            assert exact(correction["total_variation"]) == 0
+            assert exact(correction["expected_accepted"]) == better.expected_accepted
         idents = {one["ident"] for one in found["findings"]}
         assert ("anticipating-length-rule" in idents) == (found["verdict"] == "different")
 
