@@ -82,7 +82,6 @@ over 1 step, 2 draft tokens
     bonus token after full acceptance, probability 4/9 = 0.4444: given the
         accepted tokens its law has the mean total variation 1/16 = 0.0625 from
         the reference's
-    mass 1/18 = 0.0556 on outputs that the reference never emits
 
 scope: nothing about speed; nothing about a deployment
 1 step checked: 0 equal, 1 different, 0 undecided
@@ -191,8 +190,11 @@ def test_admission_profiles_are_explained_with_their_witness() -> None:
     )
     bent = render(report(step(replace(joint.WRONG, admission=joint.BENT), joint.MAIN)), View())
     assert "   |  drafted so far  k   k are verified" in bent
-    assert "Pr(length >= 1 | 'A') = 1, Pr(length >= 1 | 'B') = 0" in flat(bent)
-    assert "the enumeration finds no difference" not in flat(bent)
+    assert "outputs that the reference never emits" not in flat(bent), "the findings say it"
+    alone = flat(render(report(step(replace(joint.WRONG, admission=joint.BENT))), View()))
+    assert "Pr(length >= 1 | 'A') = 1, Pr(length >= 1 | 'B') = 0" in alone
+    assert "mass 1/18 = 0.0556 on outputs that the reference never emits" in alone
+    assert "the enumeration finds no difference" not in alone
 
 
 def test_a_profile_alone_is_no_verdict() -> None:
@@ -208,10 +210,8 @@ def test_a_witness_in_a_batch_says_what_is_known_of_the_others() -> None:
     )
     shown = render(report(step(replace(joint.WRONG, admission=bent), joint.MAIN)), View())
     assert "request 1: 'A' 1 1" in flat(shown)
-    assert (
-        "Pr(length of request 1 >= 1 | 'A') = 1, Pr(length of request 1 >= 1 | 'B') = 0, where "
-        "verified already: 0,2 of request 0, nothing of request 1"
-    ) in flat(shown)
+    assert "with 0,2 of request 0, nothing of request 1 verified" in flat(shown)
+    assert "'A' of request 1 1 times, 'B' of request 1 0 times" in flat(shown)
 
 
 def test_requests_are_two_statements() -> None:
@@ -326,6 +326,9 @@ def test_a_path_says_what_it_determines_and_what_it_leaves_open() -> None:
     assert "  1                2                   1                 5/4" in many
     assert many.count("left open: the law of whole outputs") == 1
     assert "left open" not in render(report(joint.blocks(None)), View())
+    failed = replace(joint.blocks(), positions=(report_samples.FAILING,), verdict=Verdict.DIFFERENT,
+                     findings=(report_samples.FINDING,))  # fmt: skip
+    assert "given this path: accepted draft tokens 1 under token" in render(report(failed), View())
 
 
 LONG = ("a text of a token that is long", "[/INST] and more", "\n\x1b[31m third")

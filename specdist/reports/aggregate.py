@@ -113,7 +113,7 @@ def mean_over(report: Report) -> str:
     if joint is None:
         return f", mean over {counted} {_unit(report)}s"
     chain = joint.nodes == joint.depth
-    return f" of {counted} draft tokens" if chain else f" of {counted} on the longest path"
+    return f" of {counted} draft tokens" if chain else f" of the {counted} on the longest path"
 
 
 def _unit(report: Report) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from specdist.model.figure import Figure
+from specdist.model.finding import Severity
 from specdist.model.joint_report import (
     Admission,
     AdmissionLine,
@@ -93,20 +94,27 @@ def _facts(step: StepResult, joint: JointResult, view: View) -> Iterator[str]:
         yield _optimum(best, view)
     if joint.bonus is not None:
         yield _bonus(joint.bonus, view)
-    if joint.forbidden_mass is not None and not is_zero(joint.forbidden_mass):
-        yield f"mass {rate(joint.forbidden_mass)} on outputs that the reference never emits"
     if joint.admission is not None:
         yield _admission(joint, joint.admission, view)
+    if not any(finding.severity is Severity.ERROR for finding in step.findings):
+        yield from _beyond_findings(joint, view)
+    yield from _requests(step, joint, view)
+    if joint.unused_rows:
+        yield f"{plural(joint.unused_rows, 'row')} for prefixes that no step reaches: not used"
+    yield from joint.notes
+
+
+def _beyond_findings(joint: JointResult, view: View) -> Iterator[str]:
+    """What the notes of a finding say where there is one."""
+    rate = view.numerals.rate
+    if joint.forbidden_mass is not None and not is_zero(joint.forbidden_mass):
+        yield f"mass {rate(joint.forbidden_mass)} on outputs that the reference never emits"
     if joint.correction is not None:
         made = joint.correction
         yield (
             f"made lossless with {made.options}: expected accepted tokens "
             f"{rate(made.expected_accepted)} a step, total variation {rate(made.total_variation)}"
         )
-    yield from _requests(step, joint, view)
-    if joint.unused_rows:
-        yield f"{plural(joint.unused_rows, 'row')} for prefixes that no step reaches: not used"
-    yield from joint.notes
 
 
 def _optimum(best: Optimum, view: View) -> str:

@@ -56,16 +56,22 @@ def tables(report: Report, view: View) -> list[str]:
     """The masses of a single position, or one line for each of many positions; below them steps
     over conditional models, and captured paths."""
     located = [(step, position) for step in report.steps for position in step.positions]
-    joint, paths = joint_text.of(report.steps), path_text.of(report.steps)
+    joint = joint_text.of(report.steps)
     parts = (
         _positions(located, view, alone=not joint) if located else [],
         joint_text.tables(joint, view, alone=not located) if joint else [],
-        path_text.tables(paths, view) if paths else [],
+        paths(report, view),
     )
     lines: list[str] = []
     for part in filter(None, parts):
         lines += ["", *part] if lines else part
     return lines
+
+
+def paths(report: Report, view: View) -> list[str]:
+    """What the paths of captured blocks determine; also where a position failed."""
+    found = path_text.of(report.steps)
+    return path_text.tables(found, view) if found else []
 
 
 def _positions(

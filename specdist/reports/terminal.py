@@ -35,6 +35,7 @@ def render(report: Report, view: View) -> str:
         lines += _passes(report, view)
     else:
         lines += _spaced(pass_text.read_as(report, view))
+        lines += _spaced(pass_text.paths(report, view))
     lines += _proven(report, view) or aggregate.lines(report, view)
     lines += cost_text.of_steps(report, view)
     lines += _folded(found[Severity.NOTE], view)
