@@ -46,32 +46,13 @@ def read_batch(
 ) -> Step:
     """One step with ``requests``. Raises CaptureError or RowError with file and JSON path."""
     file = reading.rows.file
-    known = (*BATCH_KEYS, *_AROUND, *extra_keys)
-    for key in step:
-        if key not in known:
-            error = unknown_key(key, path, file, known)
-            if key in ("models", LENGTH_KEY, "draft_length", "tree"):
-                error.expected = "models and shapes inside the requests, the rule in schedule"
-            raise error
+    _check_keys(step, path, file, extra_keys)
     if path and "settings" in step:
         own = read_settings(step["settings"], join(path, "settings"), file)
         reading = replace(reading, options=merged(reading.options, own))
     requests = _requests(step[REQUESTS_KEY], join(path, REQUESTS_KEY), reading)
     sizes = tuple(request.models.size for request in requests if request.models is not None)
-    schedule = read_length_rule(step, SCHEDULE_KEY, path, Places(sizes, reading.rows))
-    if schedule is None:
-        raise CaptureError(
-            "requests without a schedule",
-            place=reading.rows.place(path or "top level"),
-            expected='"schedule": how many drafted tokens of each are verified, such as '
-            '"scheduler:fixed:budget=2" or "fixed:2"',
-        )
-    if schedule.confidence or schedule.otherwise is not None or schedule.profile:
-        raise CaptureError(
-            "confidence and profile belong to a request",
-            place=schedule.place,
-            expected='"confidence" inside each of the requests',
-        )
+    schedule = _schedule(step, path, Places(sizes, reading.rows))
     return Step(
         id=id_of(step, path, index, file),
         source=f"{file}, {path}" if path else file,
@@ -82,6 +63,35 @@ def read_batch(
         length=schedule,
         requests=requests,
     )
+
+
+def _check_keys(step: dict[str, Any], path: str, file: str, extra_keys: tuple[str, ...]) -> None:
+    known = (*BATCH_KEYS, *_AROUND, *extra_keys)
+    for key in step:
+        if key not in known:
+            error = unknown_key(key, path, file, known)
+            if key in ("models", LENGTH_KEY, "draft_length", "tree"):
+                error.expected = "models and shapes inside the requests, the rule in schedule"
+            raise error
+
+
+def _schedule(step: dict[str, Any], path: str, places: Places) -> Length:
+    """The rule that decides the lengths of all requests. Raises CaptureError without one."""
+    schedule = read_length_rule(step, SCHEDULE_KEY, path, places)
+    if schedule is None:
+        raise CaptureError(
+            "requests without a schedule",
+            place=places.rows.place(path or "top level"),
+            expected='"schedule": how many drafted tokens of each are verified, such as '
+            '"scheduler:fixed:budget=2" or "fixed:2"',
+        )
+    if schedule.confidence or schedule.otherwise is not None or schedule.profile:
+        raise CaptureError(
+            "confidence and profile belong to a request",
+            place=schedule.place,
+            expected='"confidence" inside each of the requests',
+        )
+    return schedule
 
 
 def _requests(value: Any, path: str, reading: StepReading) -> tuple[Step, ...]:
