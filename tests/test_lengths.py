@@ -362,6 +362,22 @@ def test_schedulers_of_one_request(tmp_path_factory: Any, data: st.DataObject) -
             assert found["verdict"] == "equal"
 
 
+def test_a_rule_over_blocks_is_corrected_by_an_earlier_decision(tmp_path: Path) -> None:
+    """No effective proposal is known there; a rule that decides earlier is tried and verified."""
+    request = chain(P2, Q2, 2)
+    document = step(request, length="drop-below:1/4")
+    better = checked(tmp_path, document, "--rule", "block", code=1)["joint"]["correction"]
+    assert better["options"] == "--length stop-after:1/4"
+    again = checked(tmp_path, document, "--rule", "block", *better["options"].split(), code=0)
+    assert number(again["joint"]["expected_accepted"]) == number(better["expected_accepted"])
+    speed = {1: ONE, 2: HALF, 3: Fraction(9, 20)}
+    length = {"rule": "scheduler:global", "confidence": C1, "throughput": speed}
+    document = step(chain(P1, Q1, 2), length=length)
+    better = checked(tmp_path, document, "--rule", "block", code=1)["joint"]["correction"]
+    assert better["options"] == "--length scheduler:fixed:budget=1"
+    assert number(better["expected_accepted"]) == Fraction(4, 5)
+
+
 # ---- the pieces ------------------------------------------------------------------------------
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 from specdist.errors import SpecdistError
 from specdist.model.capture import Vocab
 from specdist.model.joint_report import Admission, AdmissionLine, JointCorrection
 from specdist.model.proposal import Proposal
+from specdist.rules.lengths.chosen_length import chosen_length
+from specdist.rules.lengths.safer_rules import safer_rules
+from specdist.verify.joint.admission import draft_masses
 from specdist.verify.joint.figures import figure
 from specdist.verify.joint.joint_setup import JointSetup
 from specdist.verify.joint.output import joint_law
@@ -20,8 +24,34 @@ def corrected(setup: JointSetup, horizon: int) -> JointCorrection | None:
     position, and a dropped token counts as rejected; None where that does not restore the target.
 
     With ``q'(x) = q(x) k(x)`` after every prefix: x is emitted with ``min(p, q')(x) / q'(x)`` if it
-    is verified, and in all other cases a token comes from ``norm [p - q']_+``.
+    is verified, and in all other cases a token comes from ``norm [p - q']_+``. Where that is no
+    choice, a length rule near this one that decides earlier (`safer_rules`).
     """
+    return _effective(setup, horizon) or _safer(setup, horizon)
+
+
+def _safer(setup: JointSetup, horizon: int) -> JointCorrection | None:
+    if setup.length is None:
+        return None
+    masses = draft_masses(setup.tree, setup.laws)
+    verified = sum((masses[z] * chance for z, chance in setup.profile.items()), Fraction(0))
+    for text in safer_rules(setup.length, int(verified)):
+        try:
+            other = replace(setup, length=chosen_length(text, setup.length.tables))
+            gathered = other.gathered()
+            law = joint_law(gathered, other.laws, horizon)
+        except SpecdistError:
+            continue
+        if not (law.total_variation or law.unnamed or gathered.error):
+            return JointCorrection(
+                expected_accepted=figure(gathered.expected_accepted),
+                total_variation=figure(law.total_variation),
+                options=f"--length {text}",
+            )
+    return None
+
+
+def _effective(setup: JointSetup, horizon: int) -> JointCorrection | None:
     if setup.joint is not None or (setup.length is None and setup.proposal is None):
         return None
     own = setup.proposal or Proposal(None)
