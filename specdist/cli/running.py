@@ -15,6 +15,7 @@ from specdist.errors import CaptureError, SpecdistError
 from specdist.model.capture import Capture, Unreadable
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
+from specdist.reports import layout
 from specdist.reports.aggregate import largest_of
 from specdist.reports.error_text import render_error
 
@@ -50,6 +51,10 @@ def run(captures: Iterable[Capture | Unreadable], chosen: Effective, named: str 
     return forgiven(code) if output.exit_zero else code
 
 
+def _announce(said: str) -> None:
+    console.err("\n".join(layout.wrap(said, "", "  ")) + "\n")
+
+
 def _checked(captures: Iterable[Capture | Unreadable], chosen: Effective) -> Report:
     """The report, with the steps that its form is going to print."""
     from specdist.verify.run import check
@@ -58,7 +63,13 @@ def _checked(captures: Iterable[Capture | Unreadable], chosen: Effective) -> Rep
     shown = {name: value for name, (value, _) in chosen.shown.items() if value is not None}
     listed = Listed(chosen.output)
     with Meter(chosen.output.progress and not lines) as meter:
-        running = check(meter.watch(captures), chosen.settings, shown=shown, retain=False)
+        running = check(
+            meter.watch(captures),
+            chosen.settings,
+            shown=shown,
+            retain=False,
+            announce=_announce,
+        )
         for step in running.results():
             meter.step()
             if lines:

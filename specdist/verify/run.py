@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from time import monotonic
@@ -16,6 +16,7 @@ from specdist.model.finding import Finding, Severity
 from specdist.model.report import Report, StepResult
 from specdist.model.settings import Settings
 from specdist.model.verdict import Verdict
+from specdist.verify.listing_size import large_listing
 from specdist.verify.scope import (
     fills_roles_as_specified,
     guesses,
@@ -38,14 +39,16 @@ def check(
     executor: Executor | None = None,
     shown: Mapping[str, object] | None = None,
     retain: bool = True,
+    announce: Callable[[str], None] | None = None,
 ) -> Run:
     """A run over captures. Nothing is read or verified before `Run.results` is consumed.
 
     ``shown`` is what the report prints as its settings. With ``retain`` false the report keeps
-    only the steps that are not equal, so that memory does not grow with the capture.
+    only the steps that are not equal, so that memory does not grow with the capture. ``announce``
+    is told of long enumerations before they start.
     """
     tally = Tally(settings.checking.exact, settings.checking.allow)
-    return Run(captures, settings, vocab, executor, shown or {}, retain, tally)
+    return Run(captures, settings, vocab, executor, shown or {}, retain, tally, announce)
 
 
 @dataclass
@@ -59,6 +62,7 @@ class Run:
     shown: Mapping[str, object]
     retain: bool
     tally: Tally
+    announce: Callable[[str], None] | None = None
     kept: list[StepResult] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
@@ -173,6 +177,10 @@ class Run:
                 )
             named = step.vocab or capture.vocab or self.vocab
             _check_vocab(named, step)
+            if self.announce is not None:
+                said = large_listing(step, self.settings.checking)
+                if said is not None:
+                    self.announce(said)
             yield replace(step, vocab=named, ordinal=taken - 1)
 
     def _out_of_time(self, started: float) -> bool:

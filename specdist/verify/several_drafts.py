@@ -1,4 +1,4 @@
-"""What more draft tokens at one position could reach: asked for by ``--tree N`` on captured rows."""
+"""What more draft tokens at one position could reach: ``--tree N`` on captured rows."""
 
 from __future__ import annotations
 
