@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import accumulate, product
 
 Law = Mapping[int, Fraction]
 
@@ -102,8 +102,6 @@ def last_memory_bound_batch(device: Mapping[str, Fraction], each: int, most: int
 
 def best_budget(requests: int, survivals: Sequence[Fraction], costs: Sequence[Fraction]) -> int:
     """The least budget of largest (N + S_1 + .. + S_B) / costs[B], every budget tried."""
-    ratios = [
-        (requests + sum(survivals[:budget], Fraction(0))) / costs[budget]
-        for budget in range(len(survivals) + 1)
-    ]
+    tokens = accumulate(survivals, initial=Fraction(requests))
+    ratios = [expected / cost for expected, cost in zip(tokens, costs, strict=True)]
     return ratios.index(max(ratios))

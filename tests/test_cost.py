@@ -344,17 +344,17 @@ def test_ratios(acceptance: Fraction, length: int, cost: Fraction, verified: Fra
 
 # ---- the command line ------------------------------------------------------------------------
 
-DEVICE = {"weights": F(16), "kv": F(1, 5), "bandwidth": F(3), "flops": F(1, 50), "peak": F(1)}
+DEVICE = {"weights": F(16), "kv": F(1, 20), "bandwidth": F(3), "flops": F(1, 50), "peak": F(1)}
 TYPED = ",".join(f"{key}={number}" for key, number in DEVICE.items())
 
 
 def test_every_figure_of_a_roofline() -> None:
     made = costs(
         "--acceptance", "4/5", "--draft-length", 3, "--draft-cost", "1/20", "--best-draft-length",
-        "--roofline", f"{TYPED},batch=1+40+500",
+        "--roofline", f"{TYPED},batch=1+40+120",
     )  # fmt: skip
     tokens = oracle.mean(oracle.law_of_tokens([F(4, 5)] * 3))
-    for batch in (1, 40, 500):
+    for batch in (1, 40, 120):
         plain = oracle.pass_seconds(DEVICE, batch, batch)
         spent = oracle.step_seconds(DEVICE, 3, batch, F(1, 20))
         assert value(made, f"batch {batch}: walltime factor") == tokens * plain / spent
@@ -574,6 +574,34 @@ def test_bad_times(members: Any, place: str, words: str, tmp_path: Path) -> None
 
 def joined(result: Result) -> str:
     return " ".join(line.strip() for line in result.stderr.splitlines())
+
+
+@pytest.mark.parametrize("capture", [ONE, {"positions": [ONE]}, MODELS, {"steps": [MODELS]}])
+def test_schema_and_reader_agree_on_times(capture: dict[str, Any], tmp_path: Path) -> None:
+    known = jsonschema.Draft202012Validator(json.loads(schema("capture")))
+
+    def timed(members: Any) -> dict[str, Any]:
+        if "steps" in capture:
+            return {"steps": [{**step, "times": members} for step in capture["steps"]]}
+        return {**capture, "times": members}
+
+    for members in (times(), times(draft=0), times(target="1/50"), None):
+        known.validate(timed(members))
+        assert run("check", written(tmp_path, timed(members))).code == 0
+    for members in (times(unit="sec"), times(verfy=1), {"target": 1}, [1], times(verify=True)):
+        assert not known.is_valid(timed(members))
+        assert run("check", written(tmp_path, timed(members))).code == 2
+
+
+def test_the_schema_of_costs_is_printed_and_strict() -> None:
+    document = json.loads(run("config", "--schema", "cost").stdout)
+    jsonschema.Draft202012Validator.check_schema(document)
+    report = run("what-if", "--acceptance", "1/2,1/3", "--format", "json").json()
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**report, "speed": 1}, document)
+    report["cost"][0]["measured"] = True
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(report, document)
 
 
 def test_drafting_may_take_no_time(tmp_path: Path) -> None:
