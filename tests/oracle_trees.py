@@ -402,12 +402,12 @@ def traversal(
                 if not reached:
                     return found, ZERO
             left, tested = over(s, u, weight), over(p, q, weight)
-            p = normalise(tested) if any(tested) else p
-            s = normalise(left) if any(left) else s
+            p = normalise(tested) if any(tested) else tested
+            s = normalise(left) if any(left) else left
             rest = total(left)
             weight = rest / (rest + 1 - weight) if rest + 1 - weight else ONE
         if weight:
-            found.append(Outcome(reached * weight, z, s))
+            found.append(Outcome(reached * weight, z, normalise(s)))
         return found, reached * (1 - weight)
 
     whole = []
