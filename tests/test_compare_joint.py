@@ -138,7 +138,7 @@ def test_the_references_of_two_variants_are_compared_over_whole_outputs(capture:
     assert exact(two["reference_distance"]) == Fraction(5, 9)
     _, two = variants(path, *engines, "--horizon", "1").values()
     assert exact(two["reference_distance"]) == Fraction(1, 3)
-    too_many = (*engines, "--max-outcomes", "15")
+    too_many = (*engines, "--horizon", "3", "--max-outcomes", "40")
     _, two = variants(path, *too_many).values()
     assert exact(two["reference_distance"]) == Fraction(1, 3), "the row of the second step alone"
     _, same = variants(path, "--rule", "token", "--rule", "block").values()
@@ -190,3 +190,25 @@ def test_kinds_have_verdicts_of_their_own() -> None:
     assert "different" not in whole
     assert "different" in positions
     assert "output-mismatch" in positions
+
+
+def test_an_equal_verdict_of_a_mistake_or_a_lossy_rule_is_qualified(capture: Any) -> None:
+    """The published toy of two tokens cannot see a coin that is shared between positions."""
+    path = capture(chain(TOY))
+    rules = ("--rule", "block", "--rule", "block:coins=shared", "--rule", "lenience:1")
+    shown = run("compare", path, *rules).stdout.splitlines()
+    remark = "    a known mistake: equal for these rows only, not for any rows"
+    assert shown.count(remark) == 1
+    assert shown[shown.index(remark) - 1].startswith("rule block:coins=shared")
+    assert not any("lossy by design" in line for line in shown), "lenience:1 is the token rule"
+    same = {"target": TOY["target"], "draft": TOY["target"]}
+    shown = run("compare", capture(chain(same)), "--rule", "token", "--rule", "lenience:1/2").stdout
+    assert "    lossy by design: equal for these rows only, not for any rows" in shown
+
+
+def test_more_than_any_lossless_rule_is_explained(capture: Any) -> None:
+    rules = ("--rule", "token", "--rule", "lenience:1/2")
+    shown = " ".join(run("compare", capture(chain(THREE)), *rules).stdout.split())
+    assert "left below 0: the rule accepts more than any lossless one can" in shown
+    rules = ("--rule", "token", "--rule", "block")
+    assert "below 0" not in run("compare", capture(chain(THREE)), *rules).stdout

@@ -115,7 +115,7 @@ def _add(masses: Masses, key: Prefix, mass: Fraction) -> None:
 def too_many(count: int, limit: int, advice: str = "") -> SettingsError:
     """The error of an enumeration that is too large."""
     return SettingsError(
-        f"the step has at least {count:,} outcomes",
+        f"the step has up to {count:,} outcomes",
         expected=f"at most {limit:,}, the limit of --max-outcomes",
         advice=advice or "a shorter draft, a smaller tree or fewer tokens",
     )

@@ -107,7 +107,12 @@ class JointSetup:
         return admission_profile(self.tree, self.laws, self.length, self.limit)
 
     def size(self) -> int:
-        """How many outcomes the listing has at most; known before it starts."""
+        """How many outcomes there are at most, one for every kept path and token that follows it;
+        known before they are listed."""
+        return self._stops() * self.laws.size
+
+    def _stops(self) -> int:
+        """The kept paths of the listing, each with the law of what follows."""
         depth = self.tree.depth
         if self.joint is None:
             return int(sum(self.laws.size**level for level in range(depth + 1)))
