@@ -388,7 +388,7 @@ def test_a_tree_and_a_keep_rule_have_no_place_in_a_batch(tmp_path: Path) -> None
 def test_a_batch_that_is_too_large_says_what_fits(tmp_path: Path) -> None:
     document = two("scheduler:fixed:budget=1")
     told = refused(tmp_path, document, "--max-outcomes", 20)
-    assert "at least 64 outcomes" in told
+    assert "up to 64 outcomes" in told
     assert "--horizon 2 lists 16 outputs" in told
     assert checked(tmp_path, document, "--max-outcomes", 20, "--horizon", 2, code=0)
     told = refused(tmp_path, document, "--max-outcomes", 8, "--horizon", 1)
