@@ -69,6 +69,7 @@ test-engines: $(VENV)/.installed-engines
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.optimum
 	$(BIN)/python -m benchmarks.memory
 
 clean:

@@ -26,7 +26,7 @@ relative ``d = (2 V + 16) u``, u = 2**-53, scaling and quotients included; s, t,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 
@@ -89,9 +89,10 @@ class _Bins:
 
 @dataclass(frozen=True, eq=False)
 class _Narrowed:
-    """What is left of the bins: which may hold the maximiser, the boundary of largest value (it
-    lies before bin ``best``), and an upper bound of the maximum."""
+    """What is left of the bins: those with tokens (``filled``), which may hold the maximiser, the
+    boundary of largest value (it lies before bin ``best``), and an upper bound of the maximum."""
 
+    filled: NDArray[np.intp]
     open: NDArray[np.bool_]
     best: int
     limit: float
@@ -128,12 +129,15 @@ def float_excess(
 
 def _by_leading_bits(pair: _Pair, scale: float) -> _Bins:
     above, below = pair.target.values, pair.draft.values
-    ratios = np.full(len(below), np.inf)
-    with np.errstate(over="ignore"):
-        np.divide(above, below, out=ratios, where=below > 0)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        ratios = above / below
+    np.nan_to_num(ratios, copy=False, nan=np.inf, posinf=np.inf)
     edges = np.array([_SMALLEST / scale, pair.count / scale * (1 + 2.0**-40)])
     first, last = (edges.view(np.int64) >> _DROPPED_BITS).tolist()
-    labels = np.clip(ratios.view(np.int64) >> _DROPPED_BITS, first, last + 1) - first
+    labels = ratios.view(np.int64) >> _DROPPED_BITS
+    np.minimum(labels, last + 1, out=labels)
+    np.maximum(labels, first, out=labels)
+    labels -= first
     numbers = np.arange(first, last + 2, dtype=np.int64) << _DROPPED_BITS
     borders = numbers.view(np.float64) * scale
     borders[0] = 0.0
@@ -156,7 +160,7 @@ def _by_quotient(
     again = _narrowed(pair, finer, slack)
     was_open = np.zeros(len(borders) + 1, dtype=np.bool_)
     was_open[finer.labels[inside]] = True
-    return finer, _Narrowed(again.open & was_open[:-1], again.best, again.limit)
+    return finer, replace(again, open=again.open & was_open[:-1])
 
 
 def _narrowed(pair: _Pair, bins: _Bins, slack: float) -> _Narrowed:
@@ -179,7 +183,7 @@ def _narrowed(pair: _Pair, bins: _Bins, slack: float) -> _Narrowed:
     still = np.zeros(size, dtype=np.bool_)
     still[filled[bound >= value[best] - 2 * slack]] = True
     border = int(filled[best]) if best < len(filled) else size
-    return _Narrowed(still, border, float(bound.max()) + slack)
+    return _Narrowed(filled, still, border, float(bound.max()) + slack)
 
 
 def _steps(
@@ -188,9 +192,8 @@ def _steps(
     """The open bins in runs: the exact sums before each run, and those of its tokens in order.
     None where there are too many."""
     labels = bins.labels
-    filled = np.flatnonzero(np.bincount(labels, minlength=len(bins.low) + 1)[:-1])
-    still = np.flatnonzero(narrowed.open[filled])
-    runs = np.split(filled[still], np.flatnonzero(np.diff(still) > 1) + 1)
+    still = np.flatnonzero(narrowed.open[narrowed.filled])
+    runs = np.split(narrowed.filled[still], np.flatnonzero(np.diff(still) > 1) + 1)
     inside = np.flatnonzero(np.append(narrowed.open, False)[labels])
     ordered = inside[np.argsort(bins.ratios[inside], kind="stable")]
     if len(runs) > _RUNS or np.count_nonzero(np.diff(bins.ratios[ordered])) >= ONE_BY_ONE:
@@ -236,18 +239,12 @@ def _tied(above: FloatArray, below: FloatArray) -> bool:
 def _largest(pair: _Pair, base: Masses, run: list[Masses]) -> Fraction:
     """The largest value among the sets that end in a run, compared in integers."""
     unit = max(mass.denominator for masses in (base, *run) for mass in masses)
-    ends = list(accumulate((_multiples(masses, unit) for masses in (base, *run)), _both))
+    steps = [[mass.numerator * (unit // mass.denominator) for mass in pairs] for pairs in run]
+    first = [mass.numerator * (unit // mass.denominator) for mass in base]
+    drafts, targets = (accumulate(column) for column in zip(first, *steps, strict=True))
     scale, other = pair.draft_scale, pair.target_scale
     drafted = scale.numerator**pair.count * other.denominator * unit
     kept = other.numerator * (scale.denominator * unit) ** pair.count
+    ends = zip(drafts, targets, strict=True)
     best = max(ends, key=lambda end: end[0] ** pair.count * drafted - end[1] * kept)
     return pair.excess(Fraction(best[0], unit), Fraction(best[1], unit))
-
-
-def _multiples(masses: Masses, unit: int) -> tuple[int, int]:
-    drafted, kept = ((mass.numerator * (unit // mass.denominator)) for mass in masses)
-    return drafted, kept
-
-
-def _both(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
-    return left[0] + right[0], left[1] + right[1]
