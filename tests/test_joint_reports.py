@@ -181,6 +181,14 @@ def test_every_optimum_is_said_and_none_without_one() -> None:
     assert "optimum" not in one(replace(joint.BLOCK, optima=()))
 
 
+def test_a_bound_beside_a_value_that_is_attained_is_unfolded_only() -> None:
+    bound = Optimum("overlap bound", number("4/3"), number("1/9"), attained=False)
+    both = replace(joint.BLOCK, optima=(*joint.BLOCK.optima, bound))
+    assert "overlap" not in one(both)
+    assert "overlap bound 4/3" in one(both, View(verbose=True))
+    assert "overlap bound 4/3" in one(replace(joint.BLOCK, optima=(bound,)))
+
+
 def test_admission_profiles_are_explained_with_their_witness() -> None:
     constant = one(replace(joint.BLOCK, admission=joint.CONSTANT))
     assert "does not depend on that token, after any prefix" in constant
@@ -313,6 +321,7 @@ def test_steps_of_both_kinds_are_kept_apart() -> None:
     assert "  step 1, position 0\n  token " in shown
     assert "  step 0: a chain of 2 draft tokens\n  outputs of 3 tokens" in shown
     assert "mean acceptance length" not in shown
+    assert shown.count("expected accepted tokens 11/9 = 1.2222 a step") == 1
     failed = render(report(step(joint.WRONG, joint.MAIN), rows), View())
     assert (
         "over 2 steps, 3 draft tokens\n    largest total variation 1/9 = 0.1111 (step 0)" in failed

@@ -8,9 +8,11 @@ from typing import Any
 
 from specdist.model.figure import Figure
 from specdist.model.report import Report, Summary
+from specdist.model.verdict import Verdict
 from specdist.reports import layout
 from specdist.reports.figure_text import Numerals
 from specdist.reports.json_numbers import optional
+from specdist.reports.rule_text import is_lossy, is_mistake
 from specdist.reports.view import plural
 from specdist.verify.joint_summary import Part
 
@@ -74,13 +76,14 @@ def _checked(summary: Summary, unit: str = "position") -> list[str]:
 
 
 def _reading(compared: Sequence[Compared]) -> str:
-    bounds = any(
-        item.whole is not None and item.whole.means is not None and item.whole.means.left_is_bound
-        for item in compared
-    )
-    return _READING_WHOLE + (
-        "; what is left is at most that, against an upper bound" if bounds else ""
-    )
+    means = [item.whole.means for item in compared if item.whole is not None]
+    known = [mean for mean in means if mean is not None]
+    text = _READING_WHOLE
+    if any(mean.left is not None and mean.left.approx < 0 for mean in known):
+        text += "; left below 0: the rule accepts more than any lossless one can"
+    if any(mean.left_is_bound for mean in known):
+        text += "; what is left is at most that, against an upper bound"
+    return text
 
 
 def _positions(compared: Sequence[Compared]) -> list[str]:
@@ -129,14 +132,26 @@ def _table(
     rows = [[label, *row] for label, row in zip(labels, cells, strict=True)]
     title, *lines = layout.table(list(header), rows, left=2)
     shown = [title]
-    for own_line, item, line, idents in zip(long, compared, lines, below, strict=True):
+    verdicts = [row[0] for row in cells]
+    for own_line, item, line, idents, verdict in zip(
+        long, compared, lines, below, verdicts, strict=True
+    ):
         shown += layout.wrap(item.label, rest="  ") if own_line else []
         shown.append(line)
+        shown += _lucky(item.rules) if verdict == Verdict.EQUAL else []
         shown += layout.wrap(", ".join(idents), "    ") if idents else []
         if item.from_first is not None and item.from_first.approx:
             distance = f"decodes another law than {compared[0].label}: total variation up to "
             shown += layout.wrap(distance + _written(item.from_first), "    ")
     return shown
+
+
+def _lucky(rules: Sequence[str]) -> list[str]:
+    """What an equal verdict does not say of rules that are not lossless for any rows."""
+    kind = "a known mistake" if any(map(is_mistake, rules)) else "lossy by design"
+    if not any(is_mistake(rule) or is_lossy(rule) for rule in rules):
+        return []
+    return layout.wrap(f"{kind}: equal for these rows only, not for any rows", "    ")
 
 
 def _written(figure: Figure | None) -> str:

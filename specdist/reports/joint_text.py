@@ -30,8 +30,10 @@ def tables(located: Sequence[tuple[StepResult, JointResult]], view: View, alone:
     """The figures of one step, or a line for each of many; ``alone``: no other steps are shown."""
     if len(located) == 1:
         step, joint = located[0]
-        head = [] if alone else [f"  step {step.id}: {joint.shape}"]
-        return head + _unfolded(joint, view)
+        if alone:
+            return _unfolded(joint, view)
+        head = f"  step {step.id}: {joint.shape}"
+        return [head, *_unfolded(joint, view), "", *figure_lines(step, joint, view)]
     lines = [f"  {line}" for line in joint_tables.steps(located, view, layout.WIDTH - 2)]
     if view.verbose:
         for step, joint in located:
@@ -90,8 +92,10 @@ def _facts(step: StepResult, joint: JointResult, view: View) -> Iterator[str]:
         f"expected accepted tokens {rate(joint.expected_accepted)} a step, for the stated models, "
         "no independence assumed"
     )
+    reached = any(best.attained for best in joint.optima)
     for best in joint.optima:
-        yield _optimum(best, view)
+        if best.attained or view.verbose or not reached:
+            yield _optimum(best, view)
     if joint.bonus is not None:
         yield _bonus(joint.bonus, view)
     if joint.admission is not None:
