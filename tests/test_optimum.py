@@ -416,6 +416,25 @@ def test_how_likely_a_tree_holds_a_prefix(parents: tuple[int, ...], siblings: Si
                 assert sets[index] == expected[z, several]
 
 
+def test_rows_that_no_draw_needs_are_not_asked_for() -> None:
+    """The second child is a leaf, so nothing is drawn after its token 1."""
+    first = row("1/2", "1/3", "1/6")
+    target = {(): row("1/6", "1/3", "1/2"), (0,): first}
+    models = pair(target, {(): first, (0,): row("1/3", "1/3", "1/3")})
+    found = path_bound(DraftTree((-1, -1, 0), "top"), Laws(models))
+    assert found == Fraction(1, 6) + Fraction(1, 3) + Fraction(1, 6) * Fraction(1, 2)
+    apart = {(): row("1", "0", "0"), (0,): first}, {(): row("0", "1/2", "1/2")}
+    lopsided = pair(target, *apart)
+    coverage = Coverage(DraftTree((-1, -1, 0)), Laws(lopsided))
+    assert [coverage.goes_on(z) for z in ((), (0,), (1,), (2,), (0, 1))] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
 def test_several_drafters_and_given_tokens() -> None:
     laws = row("1/6", "1/3", "1/2"), row("1/3", "1/6", "1/2")
     models = same(row("1/2", "1/3", "1/6"), *laws, depth=2)

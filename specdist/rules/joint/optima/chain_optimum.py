@@ -19,13 +19,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+from specdist.exact.rational_vector import exact_total
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import DraftTree
 from specdist.model.role import Role
 from specdist.rules.joint.draws import child_draws
 from specdist.rules.joint.outcomes import PrefixLaws
 
-_ZERO, _ONE = Fraction(0), Fraction(1)
+_ONE = Fraction(1)
 
 
 class ChainOptimum(NamedTuple):
@@ -40,7 +41,7 @@ def chain_optimum(tree: DraftTree, laws: PrefixLaws) -> ChainOptimum:
 
     Raises CaptureError where such a prefix has no row.
     """
-    block = overlap = _ZERO
+    block, overlap = [], []
     level: list[tuple[Prefix, Fraction, Fraction, Fraction]] = [((), _ONE, _ONE, _ONE)]
     for depth in range(tree.depth):
         following = []
@@ -50,7 +51,8 @@ def chain_optimum(tree: DraftTree, laws: PrefixLaws) -> ChainOptimum:
                 if row[token]:
                     mass, goal = drafted * share, target * row[token]
                     most = min(mass, kept * row[token])
-                    block, overlap = block + most, overlap + min(mass, goal)
+                    block.append(most)
+                    overlap.append(min(mass, goal))
                     following.append(((*prefix, token), goal, mass, most))
         level = following
-    return ChainOptimum(block, overlap)
+    return ChainOptimum(exact_total(block), exact_total(overlap))

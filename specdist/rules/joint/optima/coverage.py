@@ -28,7 +28,7 @@ from specdist.rules.joint.outcomes import Law, PrefixLaws
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 Ways = dict[tuple[int, ...], Fraction]
-"""Which children of a node go on along a prefix (by rank), with the probability."""
+"""Which children of a node, by rank, have the next token of a prefix, with the probability."""
 
 
 @dataclass
@@ -53,11 +53,15 @@ class Coverage:
             self.kinds[node] = kind
             self._below[kind], self._sample[kind] = below, node
 
+    def goes_on(self, prefix: Prefix) -> bool:
+        """Whether the tree may draw further tokens after ``prefix``."""
+        return any(self._below[kind] for kind in self._kinds_after(prefix))
+
     def along(self, prefix: Prefix, order: Sequence[int]) -> tuple[list[Fraction], list[Fraction]]:
         """``Pr(the tree holds zy with y in H)`` for z = ``prefix``: for every single token of
         ``order``, and for the first 1, 2, .. tokens of it."""
         root = self.kinds[ROOT]
-        ends = {kind: self._ends(kind, prefix, order) for kind in self._kinds_at(len(prefix))}
+        ends = {kind: self._ends(kind, prefix, order) for kind in self._kinds_after(prefix)}
         found: tuple[list[Fraction], list[Fraction]] = ([], [])
         for which in (0, 1):
             for place in range(len(order)):
@@ -65,10 +69,17 @@ class Coverage:
                 found[which].append(_ONE - self._missed(root, 0, prefix, last, {}))
         return found
 
-    def _kinds_at(self, depth: int) -> set[int]:
+    def _kinds_after(self, prefix: Prefix) -> set[int]:
+        """The kinds of the nodes that ``prefix`` may lead to."""
         kinds = {self.kinds[ROOT]}
-        for _ in range(depth):
-            kinds = {below for kind in kinds for below in self._below[kind]}
+        for depth, token in enumerate(prefix):
+            above = prefix[:depth]
+            kinds = {
+                self._below[kind][rank]
+                for kind in kinds
+                for ranks in self._going(kind, above, token)
+                for rank in ranks
+            }
         return kinds
 
     def _missed(
@@ -82,20 +93,17 @@ class Coverage:
         if depth == len(prefix):
             return last[kind]
         if (kind, depth) not in known:
-            below = self._below[kind]
+            below, above, token = self._below[kind], prefix[:depth], prefix[depth]
+            ways = self._going(kind, above, token)
             values = {
-                child: self._missed(child, depth + 1, prefix, last, known) for child in set(below)
+                below[rank]: self._missed(below[rank], depth + 1, prefix, last, known)
+                for ranks in ways
+                for rank in ranks
             }
-            token = prefix[depth]
             if self.tree.siblings == "iid":
-                rows = self._rows(kind, prefix[:depth])
-                factors = (
-                    1 - row[token] * (1 - values[child])
-                    for row, child in zip(rows, below, strict=True)
-                )
+                factors = (1 - mass * (1 - values[below[rank]]) for (rank,), mass in ways.items())
                 known[kind, depth] = prod(factors, start=_ONE)
             else:
-                ways = self._going(kind, prefix[:depth], token)
                 known[kind, depth] = sum(
                     (mass * prod(values[below[r]] for r in ranks) for ranks, mass in ways.items()),
                     _ZERO,
@@ -113,12 +121,17 @@ class Coverage:
         return self._draws[kind, prefix]
 
     def _going(self, kind: int, prefix: Prefix, token: int) -> Ways:
+        """How the children of a node may have a token: for i.i.d. siblings each for itself."""
         key = (kind, prefix, token)
         if key not in self._ways:
             ways: Ways = {}
-            for tokens, mass in self._drawn(kind, prefix):
-                ranks = tuple(rank for rank, drawn in enumerate(tokens) if drawn == token)
-                ways[ranks] = ways.get(ranks, _ZERO) + mass
+            if self.tree.siblings == "iid":
+                rows = enumerate(self._rows(kind, prefix))
+                ways = {(rank,): row[token] for rank, row in rows if row[token]}
+            else:
+                for tokens, mass in self._drawn(kind, prefix):
+                    ranks = tuple(rank for rank, drawn in enumerate(tokens) if drawn == token)
+                    ways[ranks] = ways.get(ranks, _ZERO) + mass
             self._ways[key] = ways
         return self._ways[key]
 

@@ -46,6 +46,8 @@ def path_bound(tree: DraftTree, laws: PrefixLaws) -> Fraction:
     for _ in range(tree.depth):
         following: list[tuple[Prefix, Fraction]] = []
         for prefix, most in level:
+            if not coverage.goes_on(prefix):
+                continue
             row = laws.law(Role.REFERENCE, prefix)
             order = _ordered(tree, laws, coverage, prefix, row)
             single, first = coverage.along(prefix, order)
