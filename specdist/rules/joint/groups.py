@@ -73,6 +73,18 @@ class Drawing:
                 earlier = (*earlier, token)
         return Node(prefix, tuple(children), self.laws, self.tree.siblings)
 
+    def independent(self, group: Group) -> bool:
+        """Whether the children of the group may be looked at one by one: drawn independently, with
+        laws that do not depend on their tokens, and no copies that go on together."""
+        if self.fixed is not None or self.tree.siblings != "iid" or self.laws.one_hot:
+            return False
+        below = children_of(self.tree, group)
+        return self.tree.duplicates == "separate" or not children_of(self.tree, below)
+
+    def any_node(self, group: Group, prefix: Prefix) -> Node:
+        """The children of the group where their tokens make no difference."""
+        return self.node(group, prefix, (0,) * len(children_of(self.tree, group)))
+
     def alike(self, group: Group) -> Group:
         """Equal for groups whose children are drawn alike after one prefix."""
         if self.fixed is not None or self.tree.siblings == "given":

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from specdist.model.draft_tree import DraftTree
 from specdist.model.recipe import RecipeStep
+from specdist.model.role import Role
 from specdist.model.step_forms import Option
 from specdist.model.value_texts import Reader
 from specdist.rules.joint.outcomes import Drafted, Outcome, PrefixLaws
@@ -33,7 +34,8 @@ class JointRule:
     a tree or parameters that the rule cannot take, before anything is enumerated. ``mistaken``
     tells for which parameters a lossless rule is a known mistake, ``neutral`` for which a lossy
     rule is lossless. ``per_node``: the rule decides node by node from the root, so that what it
-    does at one node depends on nothing else that was drafted.
+    does at one node depends on nothing else that was drafted. ``open_roles`` may be filled in any
+    way without being a fault.
     """
 
     name: str
@@ -51,6 +53,7 @@ class JointRule:
     mistaken: Callable[[RecipeStep], bool] = _never
     neutral: Callable[[RecipeStep], bool] = _never
     per_node: bool = False
+    open_roles: frozenset[Role] = frozenset()
 
     def lossless(self, use: RecipeStep) -> bool:
         """Whether the rule as written claims the target's law."""

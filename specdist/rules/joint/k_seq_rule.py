@@ -23,39 +23,32 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from specdist.errors import SettingsError
-from specdist.exact.bounded import least
+from specdist.exact.bounded import least, plain
 from specdist.model.conditional import written_prefix
 from specdist.model.recipe import RecipeStep
 from specdist.model.value_texts import Interval, number_within
-from specdist.rules.joint.node_rule import Node, Verdict
+from specdist.rules.joint.node_rule import Child, Node
 from specdist.rules.joint.outcomes import Law
 from specdist.rules.joint.recovered import EMPTY
+from specdist.rules.joint.sequential import Left, Sequential, Trial
 from specdist.rules.joint.tree_rule import tree_rule
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _STEPS = 1000
 
 
-def k_seq_verdict(node: Node, use: RecipeStep) -> Verdict:
-    """The chances of the children under k-seq (module docstring).
-
-    Raises SettingsError where rho is too small for these laws: it names the prefix and a rho that
-    is large enough.
-    """
-    rho, target = use.number(), node.tested_target
-    subtracted = [node.subtracted(child) for child in node.children]
+def _start(node: Node, use: RecipeStep) -> Left:
+    """``A / rho`` and ``S - sum w_i m_i``. Raises SettingsError where rho is too small for these
+    laws: it names the prefix and a rho that is large enough."""
+    rho, subtracted = use.number(), [node.subtracted(child) for child in node.children]
     left = _left(node.left_target, subtracted, rho)
-    if min(left) < 0:
+    if any(mass < 0 for mass in left):
         raise _too_small(node, subtracted, use)
-    reached = _ONE
-    accepted: list[Fraction] = []
-    for child in node.children:
-        chance = _ZERO
-        if reached:
-            chance = least(_ONE, node.ratio(child, target, node.tested(child), use) / rho)
-        accepted.append(reached * chance)
-        reached *= 1 - chance
-    return node.verdict(accepted, left, use)
+    return Left(tuple(mass / rho for mass in node.tested_target), left)
+
+
+def _test(node: Node, child: Child, left: Left, use: RecipeStep) -> Trial:
+    return Trial(left.target, node.tested(child), lambda: left)
 
 
 def _left(target: Law, drafts: Sequence[Law], rho: Fraction) -> Law:
@@ -69,18 +62,20 @@ def _left(target: Law, drafts: Sequence[Law], rho: Fraction) -> Law:
 
 
 def _too_small(node: Node, drafts: Sequence[Law], use: RecipeStep) -> SettingsError:
-    least = smallest_rho(node.left_target, drafts)
+    smallest = smallest_rho(node.left_target, drafts)
     return SettingsError(
         f"{use.text}: rho is too small after the prefix {written_prefix(node.prefix)}: more of a "
         "token is accepted than the target has, and the residual is negative",
         expected="residual_target - accepted mass at least 0 for every token",
-        advice=f"rho={least} is valid there, to three decimals the smallest one; with "
+        advice=f"rho={smallest} is valid there, to three decimals the smallest one; with "
         f"{len(drafts)} children any rho of at least {len(drafts)} is",
     )
 
 
 def smallest_rho(target: Law, drafts: Sequence[Law]) -> Fraction:
-    """The smallest multiple of 1/1000 that is valid for these laws: from some rho on all are."""
+    """The smallest multiple of 1/1000 that is valid for these laws as represented: from some rho
+    on all are."""
+    target, drafts = _plain(target), [_plain(draft) for draft in drafts]
     low, high = _STEPS - 1, len(drafts) * _STEPS
     while high - low > 1:
         middle = (low + high) // 2
@@ -91,11 +86,15 @@ def smallest_rho(target: Law, drafts: Sequence[Law]) -> Fraction:
     return Fraction(high, _STEPS)
 
 
+def _plain(law: Law) -> Law:
+    return tuple(map(plain, law))
+
+
 K_SEQ = tree_rule(
     "k-seq",
     "k-sequential selection",
     "lossless",
-    k_seq_verdict,
+    Sequential(_start, _test),
     metavar="RHO",
     value=number_within(Interval(low=_ONE)),
     options=(EMPTY,),

@@ -19,15 +19,16 @@ class Mixture:
 
     law: Law | None = None
     mass: Fraction = _ZERO
-    others: dict[int | None, Fraction] = field(default_factory=dict)
+    others: dict[tuple[int | None, bool], Fraction] = field(default_factory=dict)
     _summed: list[Fraction] | None = None
 
-    def add(self, mass: Fraction, then: Law | int | None) -> None:
-        """One more way, of this mass."""
+    def add(self, mass: Fraction, then: Law | int | None, unnamed: bool = False) -> None:
+        """One more way, of this mass; ``unnamed`` as in `Outcome`."""
         if not mass:
             return
         if not isinstance(then, tuple):
-            self.others[then] = self.others.get(then, _ZERO) + mass
+            key = then, unnamed
+            self.others[key] = self.others.get(key, _ZERO) + mass
             return
         if self.law is None:
             self.law = then
@@ -46,5 +47,5 @@ class Mixture:
             self._summed = None
         if self.law is not None and self.mass:
             yield Outcome(reach * self.mass, prefix, self.law, bonus)
-        for then, mass in self.others.items():
-            yield Outcome(reach * mass, prefix, then, bonus)
+        for (then, unnamed), mass in self.others.items():
+            yield Outcome(reach * mass, prefix, then, bonus, unnamed)

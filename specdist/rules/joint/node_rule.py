@@ -16,7 +16,7 @@ from specdist.model.draft_tree import Siblings
 from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
 from specdist.rules.joint.outcomes import Law, PrefixLaws
-from specdist.rules.joint.recovered import normalised, positive_part, recovery, untested
+from specdist.rules.joint.recovered import normalised, positive_part, recovered, untested
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -33,10 +33,12 @@ class Child:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """``accepted[i]`` = Pr(child i is the accepted one). With the rest of the mass none is, and
-    ``then`` is what follows: a law, a token id, or None for nothing."""
+    ``then`` is what follows: a law, a token id, or None for nothing; ``unnamed`` where the rule
+    does not say what."""
 
     accepted: tuple[Fraction, ...]
     then: Law | int | None = None
+    unnamed: bool = False
 
     @property
     def rejected(self) -> Fraction:
@@ -97,15 +99,13 @@ class Node:
         return least(_ONE, self.ratio(child, target, tested, use))
 
     def verdict(self, accepted: Iterable[Fraction], left: Law, use: RecipeStep) -> Verdict:
-        """The verdict with these chances whose recovered token follows the masses ``left``.
-
-        Raises SettingsError where they are all 0, a rejection is possible and option ``empty`` of
-        the rule does not say what follows.
-        """
+        """The verdict with these chances whose recovered token follows the masses ``left``, or
+        where they are all 0 what option ``empty`` of the rule says."""
         chances = tuple(accepted)
         if not _ONE - sum(chances, _ZERO):
             return Verdict(chances)
-        return Verdict(chances, recovery(left, self.left_target, self.prefix, use))
+        found = recovered(_ONE, self.prefix, left, self.left_target, use)
+        return Verdict(chances, found.then, found.unnamed)
 
 
 NodeRule = Callable[[Node, RecipeStep], Verdict]

@@ -18,36 +18,30 @@ children where both are one-hot. The acceptance rate with one drafter and indepe
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import Option
 from specdist.model.value_texts import one_of
-from specdist.rules.joint.node_rule import Child, Node, Verdict, conditioned, excess
+from specdist.rules.joint.node_rule import Child, Node, conditioned, excess
 from specdist.rules.joint.outcomes import Law
 from specdist.rules.joint.recovered import EMPTY
+from specdist.rules.joint.sequential import Left, Sequential, Trial
 from specdist.rules.joint.tree_rule import tree_rule
 
-_ZERO, _ONE = Fraction(0), Fraction(1)
+
+def _start(node: Node, use: RecipeStep) -> Left:
+    return Left(node.tested_target, node.left_target)
 
 
-def rrs_verdict(node: Node, use: RecipeStep) -> Verdict:
-    """The chances of the children under recursive rejection (module docstring)."""
-    target, left, reached = node.tested_target, node.left_target, _ONE
-    accepted: list[Fraction] = []
-    for child in node.children:
-        if not reached:
-            accepted.append(_ZERO)
-            continue
-        tested, subtracted = _rows(node, child, use)
-        chance = node.chance(child, target, tested, use)
-        accepted.append(reached * chance)
-        reached *= 1 - chance
-        if reached:
-            alike = target is left and tested is subtracted
-            left = excess(left, subtracted)
-            target = left if alike else excess(target, tested)
-    return node.verdict(accepted, left, use)
+def _test(node: Node, child: Child, left: Left, use: RecipeStep) -> Trial:
+    tested, subtracted = _rows(node, child, use)
+
+    def rejected() -> Left:
+        rest = excess(left.recovered, subtracted)
+        if left.target is left.recovered and tested is subtracted:
+            return Left(rest, rest)
+        return Left(excess(left.target, tested), rest)
+
+    return Trial(left.target, tested, rejected)
 
 
 def _rows(node: Node, child: Child, use: RecipeStep) -> tuple[Law, Law]:
@@ -64,7 +58,7 @@ RRS = tree_rule(
     "rrs",
     "recursive rejection",
     "lossless",
-    rrs_verdict,
+    Sequential(_start, _test),
     options=(
         Option(
             "tested",

@@ -27,13 +27,14 @@ from specdist.model.role import Role
 from specdist.rules.joint.groups import START, Drawing, Group, children_of, copies
 from specdist.rules.joint.joint_rule import Enumerated, Walked
 from specdist.rules.joint.mixture import Mixture
-from specdist.rules.joint.node_rule import NodeRule
+from specdist.rules.joint.node_rule import Node, NodeRule
 from specdist.rules.joint.outcomes import Drafted, Outcome, PrefixLaws
+from specdist.rules.joint.sequential import Sequential
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-def top_down_outcomes(rule: NodeRule) -> Enumerated:
+def top_down_outcomes(rule: NodeRule | Sequential) -> Enumerated:
     """The outcomes of one proposal under ``rule`` at every node (module docstring)."""
 
     def outcomes(drafted: Drafted, laws: PrefixLaws, use: RecipeStep) -> Iterable[Outcome]:
@@ -42,7 +43,7 @@ def top_down_outcomes(rule: NodeRule) -> Enumerated:
     return outcomes
 
 
-def top_down_walk(rule: NodeRule) -> Walked:
+def top_down_walk(rule: NodeRule | Sequential) -> Walked:
     """The outcomes over all proposals: at most two for every prefix (module docstring)."""
 
     def walk(tree: DraftTree, laws: PrefixLaws, use: RecipeStep) -> Iterable[Outcome]:
@@ -60,7 +61,7 @@ class _Node:
     recovered: Mixture = field(default_factory=Mixture)
 
 
-def _descended(rule: NodeRule, drawing: Drawing, use: RecipeStep) -> Iterator[Outcome]:
+def _descended(rule: NodeRule | Sequential, drawing: Drawing, use: RecipeStep) -> Iterator[Outcome]:
     tree, laws = drawing.tree, drawing.laws
     reached: dict[tuple[Group, Prefix], Fraction] = {(START, ()): _ONE}
     while reached:
@@ -82,8 +83,12 @@ def _descended(rule: NodeRule, drawing: Drawing, use: RecipeStep) -> Iterator[Ou
 
 
 def _judged(
-    rule: NodeRule, drawing: Drawing, group: Group, prefix: Prefix, use: RecipeStep
+    rule: NodeRule | Sequential, drawing: Drawing, group: Group, prefix: Prefix, use: RecipeStep
 ) -> _Node:
+    if isinstance(rule, Sequential):
+        if drawing.independent(group):
+            return _judged_apart(rule, drawing.any_node(group, prefix), use)
+        rule = rule.verdict
     found = _Node()
     for tokens, probability in drawing.draws(group, prefix):
         verdict = rule(drawing.node(group, prefix, tokens), use)
@@ -92,5 +97,17 @@ def _judged(
                 goes = copies(drawing.tree, tokens, index), tokens[index]
                 share = found.onward.get(goes, _ZERO)
                 found.onward[goes] = share + probability * chance
-        found.recovered.add(probability * verdict.rejected, verdict.then)
+        found.recovered.add(probability * verdict.rejected, verdict.then, verdict.unnamed)
+    return found
+
+
+def _judged_apart(rule: Sequential, node: Node, use: RecipeStep) -> _Node:
+    """`_judged` for children that are drawn independently: one draw after the other."""
+    found = _Node()
+    masses, verdict = rule.independent(node, use)
+    for index, law in enumerate(masses):
+        for token, mass in enumerate(law):
+            if mass:
+                found.onward[(index,), token] = mass
+    found.recovered.add(verdict.rejected, verdict.then, verdict.unnamed)
     return found

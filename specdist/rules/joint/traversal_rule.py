@@ -26,7 +26,7 @@ traversal verification 2505.12398.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from specdist.exact.bounded import least
@@ -48,7 +48,7 @@ from specdist.rules.joint.joint_rule import JointRule
 from specdist.rules.joint.mixture import Mixture
 from specdist.rules.joint.node_rule import Child, Node, conditioned, outside
 from specdist.rules.joint.outcomes import Drafted, Law, Outcome, PrefixLaws
-from specdist.rules.joint.recovered import EMPTY, normalised, positive_part, recovery
+from specdist.rules.joint.recovered import EMPTY, normalised, positive_part, recovered
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _Place = tuple[Group, Prefix, Fraction]
@@ -121,36 +121,73 @@ class _Traversal:
     def _try_children(self, visit: _Visit, group: Group, prefix: Prefix, weight: Fraction) -> None:
         target = self._laws.law(Role.RESIDUAL_TARGET, prefix)
         start = _State(weight, self._laws.law(Role.ACCEPT_TARGET, prefix), target)
-        known: dict[tuple[int, ...], _State] = {}
+        if self._drawing.independent(group):
+            node = self._drawing.any_node(group, prefix)
+            if self._tree.duplicates == "separate" or _tests_what_it_subtracts(node, start):
+                self._try_apart(visit, group, node, start)
+                return
+        self._try_together(visit, group, prefix, start)
+
+    def _try_apart(self, visit: _Visit, group: Group, node: Node, state: _State) -> None:
+        """Children that are drawn independently, one after the other."""
+        mass = _ONE
+        for place, child in zip(children_of(self._tree, group), node.children, strict=True):
+            rejected = _ZERO
+            drawn = self._laws.law(Role.DRAFTED_FROM, node.prefix, child.rank)
+            for token, probability in enumerate(drawn):
+                if probability:
+                    weight = self._weight(node, replace(child, token=token), state)
+                    below = (place,), (*node.prefix, token), weight
+                    rejected += self._tried(visit, below, mass * probability)
+            mass = rejected
+            if not mass:
+                return
+            state = self._rejected(node, child, state)
+        self._end(visit, mass, node, state)
+
+    def _try_together(self, visit: _Visit, group: Group, prefix: Prefix, start: _State) -> None:
+        """Every draw of all children."""
+        children = children_of(self._tree, group)
+        weights: dict[tuple[int, ...], Fraction] = {}
+        states: dict[tuple[int, ...], _State] = {}
         for tokens, mass in self._drawing.draws(group, prefix):
             node, state = self._drawing.node(group, prefix, tokens), start
             for index, child in enumerate(node.children):
-                place = self._place(node, group, index, state)
-                if place is not None:
-                    visit.below[place] = visit.below.get(place, _ZERO) + mass
-                    mass *= self._visit(place).rejected
+                seen = tokens[: index + 1] if self._by_token else (index, child.token)
+                if seen not in weights:
+                    weights[seen] = self._weight(node, child, state)
+                places = copies(self._tree, tokens, index)
+                if places[0] == index:
+                    goes = tuple(children[at] for at in places)
+                    mass = self._tried(visit, (goes, (*prefix, child.token), weights[seen]), mass)
                 if not mass:
                     break
-                seen = tokens[: index + 1] if self._by_token else (index,)
-                if seen not in known:
-                    known[seen] = self._rejected(node, child, state)
-                state = known[seen]
-            if mass and state.weight:
-                then = recovery(state.left, target, prefix, self._use)
-                visit.ends.add(mass * state.weight, then)
-            visit.rejected += mass * (1 - state.weight)
+                if seen not in states:
+                    states[seen] = self._rejected(node, child, state)
+                state = states[seen]
+            if mass:
+                self._end(visit, mass, node, state)
 
-    def _place(self, node: Node, group: Group, index: int, state: _State) -> _Place | None:
-        """Where the child at ``index`` starts; None for a weight of 0, which accepts nothing."""
-        child, places = node.children[index], copies(self._tree, node.tokens, index)
-        if not state.weight or places[0] < index:
-            return None
+    def _tried(self, visit: _Visit, place: _Place, mass: Fraction) -> Fraction:
+        """How much of the mass is rejected at a place below; a weight of 0 accepts nothing."""
+        if not place[2]:
+            return mass
+        visit.below[place] = visit.below.get(place, _ZERO) + mass
+        return mass * self._visit(place).rejected
+
+    def _end(self, visit: _Visit, mass: Fraction, node: Node, state: _State) -> None:
+        """No child is left."""
+        if state.weight:
+            found = recovered(_ONE, node.prefix, state.left, node.left_target, self._use)
+            visit.ends.add(mass * state.weight, found.then, found.unnamed)
+        visit.rejected += mass * (1 - state.weight)
+
+    def _weight(self, node: Node, child: Child, state: _State) -> Fraction:
+        """The weight that a child starts with."""
+        if not state.weight:
+            return _ZERO
         tested = self._row(node.tested(child), node, child)
-        weight = least(_ONE, state.weight * node.ratio(child, state.target, tested, self._use))
-        if not weight:
-            return None
-        children = children_of(self._tree, group)
-        return tuple(children[at] for at in places), (*node.prefix, child.token), weight
+        return least(_ONE, state.weight * node.ratio(child, state.target, tested, self._use))
 
     def _row(self, row: Law, node: Node, child: Child) -> Law:
         """The row of a child given the earlier siblings."""
@@ -170,6 +207,14 @@ class _Traversal:
             target = positive_part(state.target, self._row(tested, node, child), state.weight)
             target = normalised(target) or target
         return _State(mass / divisor if divisor else _ONE, target, left)
+
+
+def _tests_what_it_subtracts(node: Node, state: _State) -> bool:
+    """Whether a token that was rejected has weight 0 from then on, so that copies of it make no
+    difference."""
+    return state.target is state.left and all(
+        node.tested(child) == node.subtracted(child) for child in node.children
+    )
 
 
 TRAVERSAL = JointRule(

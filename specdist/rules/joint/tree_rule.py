@@ -12,6 +12,7 @@ from specdist.rules.joint.groups import top_down_size
 from specdist.rules.joint.joint_rule import JointRule
 from specdist.rules.joint.node_rule import NodeRule
 from specdist.rules.joint.outcomes import PrefixLaws
+from specdist.rules.joint.sequential import Sequential
 from specdist.rules.joint.top_down import top_down_outcomes, top_down_walk
 from specdist.rules.rule import Kind
 
@@ -24,7 +25,7 @@ def tree_rule(
     name: str,
     title: str,
     kind: Kind,
-    rule: NodeRule,
+    rule: NodeRule | Sequential,
     *,
     metavar: str = "",
     value: Reader | None = None,

@@ -120,5 +120,6 @@ WINDOW = JointRule(
             "a mismatch with fewer than W positions behind it, none of them a mismatch",
         ),
     ),
+    open_roles=frozenset({Role.ACCEPT_TARGET}),  # the gate looks at a row before temperature 0
     required=("entropy",),
 )

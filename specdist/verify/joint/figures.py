@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from heapq import nsmallest
 
 from specdist.exact.rational_vector import exact_total, rounded_up
 from specdist.model.capture import Vocab
@@ -96,9 +97,8 @@ def sequence_lines(
     blocks: Sequence[Block], vocab: Vocab | None, show: int, bound: Fraction
 ) -> tuple[SequenceLine, ...]:
     """The outputs with the largest differences, then those of the largest mass."""
-    ranked = sorted(blocks, key=_importance)
-    few = len(blocks) <= _ALL_TOKENS
-    return tuple(_line(block, vocab, bound) for block in (ranked if few else ranked[:show]))
+    count = len(blocks) if len(blocks) <= _ALL_TOKENS else show
+    return tuple(_line(block, vocab, bound) for block in nsmallest(count, blocks, _importance))
 
 
 def _importance(block: Block) -> tuple[Fraction, Fraction, Prefix]:

@@ -110,7 +110,8 @@ def _diagnosed(checked: JointChecked) -> tuple[list[str], JointRepairs]:
 def _everything(setup: JointSetup) -> list[str]:
     """Every repair but that of the rule; the draft keeps the law it was drafted from."""
     names = ["accept_draft", "residual_draft", "keep", *NUMERIC]
-    return [*names, "accept_target", "residual_target", "bonus_from"]
+    targets = ["accept_target", "residual_target", "bonus_from"]
+    return [*names, *(name for name in targets if name not in setup.open_roles)]
 
 
 def _idents(checked: JointChecked, repairs: JointRepairs) -> list[str]:

@@ -50,7 +50,8 @@ def candidates(setup: JointSetup) -> list[str]:
         names += ["residual_draft"]
     if by_row and "accept_draft" in names:
         names += ["drafted_from"]
-    names += [r.value for r in TO_REFERENCE if not _same(setup, r, Role.REFERENCE)]
+    judged = [role for role in TO_REFERENCE if role not in setup.open_roles]
+    names += [r.value for r in judged if not _same(setup, r, Role.REFERENCE)]
     if not setup.lossy and not setup.lossless:
         names += ["rule"]
     if setup.proposal is not None or setup.length is not None:

@@ -81,6 +81,11 @@ class JointSetup:
         return rule.lossless(self.use)
 
     @property
+    def open_roles(self) -> frozenset[Role]:
+        """Roles that may be filled in any way without being a fault."""
+        return frozenset() if self.joint is None else self.joint.open_roles
+
+    @property
     def as_specified(self) -> bool:
         """Whether the roles alone prove that the joint law is the target's, whatever was rounded:
         a lossless rule in real arithmetic that tests every draft token with its own law."""
