@@ -306,6 +306,13 @@ def test_the_same_key_twice(tmp_path: Path) -> None:
         steps_of(tmp_path, text)
 
 
+def test_rows_by_the_thousand_over_a_large_vocabulary(tmp_path: Path) -> None:
+    rows = {str(token): {"0": 1} for token in range(200)}
+    document = {**models(target={"rows": rows}, draft={"0": 1}), "vocab_size": 2**19}
+    with pytest.raises(SpecdistError, match=f"202 rows of {2**19} tokens"):
+        steps_of(tmp_path, document)
+
+
 def test_one_side_of_a_pair_cannot_be_models(tmp_path: Path) -> None:
     path = write(tmp_path, "capture.json", json.dumps(step()))
     result = run("check", "--target", path, "--draft", path)

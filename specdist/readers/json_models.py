@@ -22,7 +22,13 @@ from specdist.readers.json_settings import (
     unknown_key,
 )
 from specdist.readers.json_step_facts import context_of, id_of, prompt_length_of
-from specdist.readers.json_tables import Tables, array_sizes, is_list_of_tables, read_table
+from specdist.readers.json_tables import (
+    Tables,
+    array_sizes,
+    is_list_of_tables,
+    read_table,
+    row_count,
+)
 from specdist.readers.json_trees import TREE_KEYS, read_tree
 from specdist.readers.naming import nearest, shorten
 from specdist.readers.notes import clamp_notes
@@ -32,6 +38,8 @@ MODEL_KEYS = ("models", *TREE_KEYS, LENGTH_KEY)
 """Keys of a step over conditional models beside those that every step may have."""
 _AROUND = ("id", "context", "prompt_length", "settings", "roles")
 _SIDES = ("target", "draft")
+NUMBER_LIMIT = 2**24
+"""Numbers in the tables of one step: rows that are maps have the size of the vocabulary."""
 
 
 def read_model_step(
@@ -161,6 +169,14 @@ def _size(members: dict[str, Any], path: str, reading: StepReading) -> int:
             f"a vocabulary of {shorten(str(size), 24)} tokens",
             place=place,
             expected=f"at most {VOCABULARY_LIMIT} tokens in a JSON capture",
+        )
+    count = sum(row_count(value, reading.rows) for value in members.values())
+    if count * size > NUMBER_LIMIT:
+        raise CaptureError(
+            f"{count} rows of {size} tokens",
+            place=place,
+            expected=f"at most {NUMBER_LIMIT} numbers in the models of a step",
+            advice="a joint law is enumerated: rows by prefix are for small vocabularies",
         )
     return size
 

@@ -39,11 +39,21 @@ class Tables:
     rows: RowReading
 
 
+def row_count(value: Any, rows: RowReading) -> int:
+    """How many rows a model has as it is written, those of all its tables."""
+    if is_list_of_tables(value):
+        return sum(row_count(item, rows) for item in value)
+    if not _is_table(value, rows):
+        return 1
+    named = [value.get(name) for name in ("rows", "after")]
+    return 1 + sum(len(table) for table in named if isinstance(table, dict))
+
+
 def array_sizes(value: Any, rows: RowReading) -> Iterator[int]:
     if is_list_of_tables(value):
         for item in value:
             yield from array_sizes(item, rows)
-    elif _isread_table(value, rows):
+    elif _is_table(value, rows):
         tables = [value.get("rows"), value.get("after"), {"default": value.get("default")}]
         for table in tables:
             for item in table.values() if isinstance(table, dict) else ():
@@ -56,7 +66,7 @@ def is_list_of_tables(value: Any) -> bool:
     return isinstance(value, list) and any(isinstance(item, list | dict) for item in value)
 
 
-def _isread_table(value: Any, rows: RowReading) -> bool:
+def _is_table(value: Any, rows: RowReading) -> bool:
     """A table of rows, and not a map token -> number, of whose keys one may be such a text."""
     if not isinstance(value, dict) or one_hot_token(value) is not None:
         return False
@@ -67,7 +77,7 @@ def _isread_table(value: Any, rows: RowReading) -> bool:
 def read_table(value: Any, path: str, tables: Tables) -> ConditionalRows:
     """One model by prefix; a row alone holds after every prefix."""
     place = tables.rows.place(path)
-    if not _isread_table(value, tables.rows):
+    if not _is_table(value, tables.rows):
         return ConditionalRows(place, default=read_row(value, path, tables.size, tables.rows))
     for key in value:
         if key not in _TABLE_KEYS:

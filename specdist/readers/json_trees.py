@@ -19,7 +19,7 @@ from specdist.readers.json_settings import object_at, unknown_key
 from specdist.readers.naming import nearest, shorten
 from specdist.readers.strict_json import join
 
-NODE_LIMIT = 256
+NODE_LIMIT = 128
 """Draft tokens of one proposal. Engines draft up to 64; a few bytes of JSON ask for millions."""
 
 DRAW_KEYS = ("siblings", "duplicates", "draft_tokens")
