@@ -110,6 +110,7 @@ BAD: list[tuple[tuple[object, ...], str]] = [
     (("--horizon", 3), "--horizon is about whole proposals"),
     (("--draft-tokens", "0,1"), "is about whole proposals"),
     (("--rule", "block"), "rule block is about whole proposals, and theirs has no shape"),
+    (("--draft-length", 2, "--symbolic"), "symbolic: closed forms are those of one position"),
     (("--draft-length", 2, "--draft-token", 1), "--draft-token is about one position"),
     (("--draft-length", 2, "--keep-row", "1,1,1,1"), "--keep-row is about one position"),
     (("--draft-length", 2, "--rule", "blok"), "did you mean 'block'?"),

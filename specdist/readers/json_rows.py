@@ -109,7 +109,7 @@ def _array(value: list[Any], path: str, size: int, reading: RowReading) -> tuple
         raise CaptureError(
             f"this row has {len(value)} numbers, the vocabulary {size} tokens",
             place=reading.place(path),
-            expected=f"shape {shape_text([size])} like the other rows of the position",
+            expected=f"shape {shape_text([size])} like the other rows beside it",
             advice='write both rows over the same vocabulary; a masked token is 0 or "-inf"',
         )
     return tuple(_numbers(value, lambda i: f"{path}[{i}]", reading))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from specdist.errors import CaptureError
+from specdist.errors import CaptureError, SettingsError
 from specdist.model.capture import Step
 from specdist.model.conditional import Models
 from specdist.model.draft_tree import DraftTree
@@ -15,11 +15,18 @@ def proposal_tree(step: Step, settings: CheckSettings) -> DraftTree:
     """The tree that is drafted in a step over conditional models; an option wins over what the
     capture says of the same thing.
 
-    Raises CaptureError where there is no shape, or where drafted tokens or drafters do not fit it.
+    Raises SettingsError for closed forms, which are those of one position, and CaptureError where
+    there is no shape, or where drafted tokens or drafters do not fit it.
     """
     models, own = step.models, step.tree
     if models is None:
         raise ValueError("the step has no models")
+    if settings.symbolic:
+        raise SettingsError(
+            "symbolic: closed forms are those of one position, and this step drafts a proposal",
+            place=step.source,
+            expected="no --symbolic, or rows of one position",
+        )
     tree = settings.tree or own
     if tree is None:
         raise CaptureError(
