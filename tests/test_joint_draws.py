@@ -11,6 +11,7 @@ from itertools import permutations, product
 import pytest
 
 from specdist.errors import SettingsError
+from specdist.exact.bounded import OpenComparisonError, bounded
 from specdist.model.draft_tree import ROOT, SIBLINGS, DraftTree, Siblings
 from specdist.model.role import Role
 from specdist.rules.joint.draws import child_draws, draw_count, proposal_count, proposals
@@ -133,6 +134,22 @@ def test_equal_probabilities_go_to_the_lower_id() -> None:
     assert {pair[1] for pair, _ in child_draws(star(2, "hub"), ROOT, (), laws) if pair[0] != 1} == {
         1
     }
+
+
+def test_rounded_rows_keep_their_ties_and_their_zeros() -> None:
+    """Equal weights that are rounded are ties all the same, and what is forbidden stays so."""
+    laws = Fixed(["3/8", "0", "3/8", "1/4"])
+    laws.rows = [bounded(laws.rows[0], Fraction(1, 10**12))]
+    assert [tokens for tokens, _ in child_draws(star(2, "top"), ROOT, (), laws)] == [(0, 2)]
+    pairs = [tokens for tokens, _ in child_draws(star(2, "hub"), ROOT, (), laws)]
+    assert pairs == [(2, 0), (0, 2), (3, 0), (0, 3)]
+    with pytest.raises(SettingsError, match="child 4"):
+        list(child_draws(star(4, "without-replacement"), ROOT, (), laws))
+    near = Fixed(["1/2", "1/4", "1/4"])
+    near.rows = [(Fraction(1, 2), *bounded((Fraction(1, 4) + Fraction(1, 10**15), Fraction(1, 4)),
+                                           Fraction(1, 10**12)))]  # fmt: skip
+    with pytest.raises(OpenComparisonError):
+        list(child_draws(star(2, "top"), ROOT, (), near))
 
 
 @pytest.mark.parametrize("siblings", SIBLINGS)

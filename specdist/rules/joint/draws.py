@@ -18,11 +18,12 @@ probable ones, Medusa 2401.10774 and EAGLE-2 2406.16858; hub, SpecHub 2411.05289
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
 from specdist.errors import SettingsError
+from specdist.exact.bounded import plain
 from specdist.model.conditional import Prefix, written_prefix
 from specdist.model.draft_tree import ROOT, DraftTree
 from specdist.model.role import Role
@@ -82,7 +83,7 @@ def _top(rows: list[Law], prefix: Prefix) -> tuple[int, ...]:
                 expected="at most as many children as tokens",
                 advice="give the nodes of the tree fewer children",
             )
-        chosen.append(max(left, key=lambda token: (row[token], -token)))
+        chosen.append(_most_probable(row, left))
     return tuple(chosen)
 
 
@@ -94,13 +95,13 @@ def _distinct(
         yield chosen, mass
         return
     row = rows[len(chosen)]
-    left = _ONE - sum((row[token] for token in chosen), _ZERO)
-    if not left:
+    possible = [token for token, share in enumerate(row) if share and token not in chosen]
+    if not possible:
         raise _exhausted(prefix, len(chosen), siblings)
-    for token, probability in enumerate(row):
-        if probability and token not in chosen:
-            share = mass * probability / left
-            yield from _distinct(rows, (*chosen, token), prefix, siblings, share)
+    left = sum((row[token] for token in possible), _ZERO)
+    for token in possible:
+        share = mass * row[token] / left
+        yield from _distinct(rows, (*chosen, token), prefix, siblings, share)
 
 
 def _hub(rows: list[Law], prefix: Prefix) -> Iterator[Draw]:
@@ -113,18 +114,28 @@ def _hub(rows: list[Law], prefix: Prefix) -> Iterator[Draw]:
             advice="take a tree such as 2,2, or other siblings",
         )
     hub = hub_of(row)
-    outside = _ONE - row[hub]
-    if not outside:
+    others = [token for token, share in enumerate(row) if share and token != hub]
+    if not others:
         raise _exhausted(prefix, 1, "hub")
-    for token, probability in enumerate(row):
-        if probability and token != hub:
-            yield (token, hub), probability
-            yield (hub, token), row[hub] * probability / outside
+    outside = sum((row[token] for token in others), _ZERO)
+    for token in others:
+        yield (token, hub), row[token]
+        yield (hub, token), row[hub] * row[token] / outside
 
 
 def hub_of(row: Law) -> int:
     """The most probable token, the lowest id among equals."""
-    return max(range(len(row)), key=lambda token: (row[token], -token))
+    return _most_probable(row, range(len(row)))
+
+
+def _most_probable(row: Law, tokens: Sequence[int]) -> int:
+    """The first of ``tokens``, in rising order, that no other exceeds. Entries of one represented
+    value are ties: equal logits have equal weights."""
+    best = tokens[0]
+    for token in tokens[1:]:
+        if plain(row[token]) != plain(row[best]) and row[token] > row[best]:
+            best = token
+    return best
 
 
 def _exhausted(prefix: Prefix, drawn: int, siblings: str) -> SettingsError:
