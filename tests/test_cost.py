@@ -412,6 +412,11 @@ def test_verify_costs_by_draft_tokens_are_tried_one_by_one() -> None:
     assert "up to 4" in made["best draft length"]["assumes"]
 
 
+def test_a_factor_that_stays_at_one_pays_nothing() -> None:
+    made = costs("--acceptance", 1, "--best-draft-length", "--draft-cost", 1)
+    assert value(made, "best draft length") == 0
+
+
 def test_no_best_length_where_drafting_is_free() -> None:
     made = costs("--acceptance", "1/2", "--best-draft-length", "--draft-cost", 0)
     line = made["best draft length"]
@@ -492,14 +497,24 @@ def test_a_tree_drafts_a_level_in_a_step_and_verifies_every_node() -> None:
 
 def test_rounding_of_logits_bounds_the_factor() -> None:
     arguments = ("--target-logits", "1,0,-1/2", "--draft-logits", "0,1,1/3")
-    made = step_costs("what-if", *arguments, "--draft-cost", "1/20", "--output-tokens", "9")
+    made = step_costs("what-if", *arguments, *COSTS)
     report = run("what-if", *arguments, "--format", "json").json()
     rate = report["steps"][0]["mean_acceptance_length"]
+    tokens, bound = F(rate["exact"]), F(rate["bound"])
     factor = made["walltime factor"]["value"]
-    assert F(factor["exact"]) == F(rate["exact"]) / F(21, 20)
-    assert 0 < factor["bound"] <= rate["bound"]
-    calls = made["target calls for 9 tokens"]["value"]
-    assert rate["bound"] < calls["bound"] < 1e-9
+    assert F(factor["exact"]) == tokens / F(21, 20)
+    assert F(factor["bound"]) * F(21, 20) == pytest.approx(float(bound), rel=1e-9)
+    operations = made["operations factor"]["value"]
+    work = F(1, 10) + 2
+    assert F(operations["exact"]) == work / tokens
+    widest = work / (tokens - bound) - work / tokens
+    assert widest * (1 - F(1, 10**9)) <= operations["bound"] <= widest * (1 + F(1, 10**9))
+    calls = made["target calls for 6 tokens"]["value"]
+    accepted = tokens - 1
+    nearby = [oracle.law_of_tokens([accepted + error]) for error in (-bound, F(0), bound)]
+    low, middle, high = sorted(oracle.calls_forwards(law, 6) for law in nearby)
+    assert F(calls["exact"]) == middle
+    assert max(high - middle, middle - low) <= F(calls["bound"]) < F(1, 10**9)
 
 
 def test_rows_along_a_path_have_no_factor(tmp_path: Path) -> None:
