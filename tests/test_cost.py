@@ -503,7 +503,7 @@ def test_rounding_of_logits_bounds_the_factor() -> None:
     tokens, bound = F(rate["exact"]), F(rate["bound"])
     factor = made["walltime factor"]["value"]
     assert F(factor["exact"]) == tokens / F(21, 20)
-    assert F(factor["bound"]) * F(21, 20) == pytest.approx(float(bound), rel=1e-9)
+    assert bound <= F(factor["bound"]) * F(21, 20) <= bound * (1 + F(1, 10**9))
     operations = made["operations factor"]["value"]
     work = F(1, 10) + 2
     assert F(operations["exact"]) == work / tokens
@@ -515,6 +515,9 @@ def test_rounding_of_logits_bounds_the_factor() -> None:
     low, middle, high = sorted(oracle.calls_forwards(law, 6) for law in nearby)
     assert F(calls["exact"]) == middle
     assert max(high - middle, middle - low) <= F(calls["bound"]) < F(1, 10**9)
+    ratio = made["6 tokens over expected tokens"]["value"]
+    assert F(ratio["exact"]) == 6 / tokens
+    assert 6 / (tokens - bound) - 6 / tokens <= F(ratio["bound"]) < F(1, 10**9)
 
 
 def test_rows_along_a_path_have_no_factor(tmp_path: Path) -> None:

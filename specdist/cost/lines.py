@@ -100,14 +100,11 @@ def _walltime(
 def _operations(expected: Figure, shape: Shape, draft_operations: Fraction) -> CostLine:
     tokens = expected.exact or factors.ONE
     value = factors.operations_factor(tokens, draft_operations, shape.tokens, shape.tokens)
-    bound = None
-    if expected.bound is not None:
-        bound = value * expected.bound / (tokens - expected.bound)
     assumes = (
         f"a draft token takes {brief(draft_operations)} of the operations of a target token, and "
         "every draft token is verified; operations are not time"
     )
-    figure = Figure.of(value, bound)
+    figure = _over(value, tokens, expected.bound or Fraction(0))
     return CostLine("operations factor", figure, NOT_MEASURED, assumes)
 
 
@@ -119,22 +116,32 @@ def _calls(law: Mapping[int, Fraction], tokens: int, law_bound: Fraction | None)
         "step may emit more than is needed"
     )
     name = f"target calls for {several(tokens, 'token')}"
-    low, high = calls_bounds(expected, max(law), tokens)
+    low, high = (
+        _over(bound, expected, max(law) * (law_bound or 0))
+        for bound in calls_bounds(expected, max(law), tokens)
+    )
     if not is_quick(law, tokens):
+        text = "the exact number takes long"
         return [
-            CostLine(f"{name}, at least", Figure.of(low), "the exact number takes long", assumes),
-            CostLine(f"{name}, at most", Figure.of(high), "the exact number takes long", assumes),
+            CostLine(f"{name}, at least", low, text, assumes),
+            CostLine(f"{name}, at most", high, text, assumes),
         ]
     exact = expected_calls(law, tokens)
-    # Perturbing the law by d in all moves R(n) by at most d R'(N) + sum law R-moves: d N R(N).
+    # R(n) moves by at most d R'(N) more than the mean move of R(n - k), d the move of the law in
+    # all; over the steps of an output that is d R'(N) R(N), and R'(N) is at most N.
     bound = None if law_bound is None else law_bound * tokens * exact
     ratio = CostLine(
         f"{several(tokens, 'token')} over expected tokens",
-        Figure.of(low),
+        low,
         "too low by what the last step emits in vain",
         assumes,
     )
     return [CostLine(name, Figure.of(exact, bound), "", assumes), ratio]
+
+
+def _over(quotient: Fraction, divisor: Fraction, slack: Fraction) -> Figure:
+    """A quotient whose divisor may be off by ``slack``."""
+    return Figure.of(quotient, quotient * slack / (divisor - slack))
 
 
 def measured_lines(expected: Figure | None, times: StepTimes) -> tuple[CostLine, ...]:
