@@ -117,7 +117,7 @@ def _calls(law: Mapping[int, Fraction], tokens: int, law_bound: Fraction | None)
     )
     name = f"target calls for {several(tokens, 'token')}"
     low, high = (
-        _over(bound, expected, max(law) * (law_bound or 0))
+        _over(bound, expected, max(law) * (law_bound or Fraction(0)))
         for bound in calls_bounds(expected, max(law), tokens)
     )
     if not is_quick(law, tokens):
