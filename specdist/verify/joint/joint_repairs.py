@@ -44,7 +44,8 @@ def candidates(setup: JointSetup) -> list[str]:
     """The repairs that change something, in the order in which they are tried and told."""
     laws, names = setup.laws, []
     by_row = Role.ACCEPT_DRAFT not in laws.one_hot
-    if not _same(setup, Role.ACCEPT_DRAFT, Role.DRAFTED_FROM):
+    sure = by_row and _drafts_for_sure(setup)
+    if sure or not _same(setup, Role.ACCEPT_DRAFT, Role.DRAFTED_FROM):
         names += ["accept_draft"]
     if names or not _same(setup, Role.RESIDUAL_DRAFT, Role.ACCEPT_DRAFT):
         names += ["residual_draft"]
@@ -70,11 +71,14 @@ def repaired(setup: JointSetup, names: Collection[str]) -> JointSetup:
             sources[role] = Role.REFERENCE
     if "drafted_from" in names:
         sources[Role.DRAFTED_FROM] = Role.ACCEPT_DRAFT
-    if "accept_draft" in names:
+    points: set[Role] = set()
+    if "accept_draft" in names and _drafts_for_sure(setup):
+        points.add(Role.ACCEPT_DRAFT)
+    elif "accept_draft" in names:
         sources[Role.ACCEPT_DRAFT] = Role.DRAFTED_FROM
     if "residual_draft" in names:
         sources[Role.RESIDUAL_DRAFT] = sources.get(Role.ACCEPT_DRAFT, Role.ACCEPT_DRAFT)
-    changed = replace(setup, laws=setup.laws.with_sources(sources))
+    changed = replace(setup, laws=setup.laws.with_sources(sources, frozenset(points)))
     if "drafted_from" in names and setup.tree.siblings in ("top", "given"):
         changed = replace(changed, tree=replace(setup.tree, siblings="iid", tokens=None))
     numeric = [name for name in NUMERIC if name in names]
@@ -85,6 +89,13 @@ def repaired(setup: JointSetup, names: Collection[str]) -> JointSetup:
     if "rule" in names:
         changed = _rule_repaired(changed)
     return changed
+
+
+def _drafts_for_sure(setup: JointSetup) -> bool:
+    """Whether a tree has siblings that are no draws: then what was drafted from is the point mass
+    at each of them. (On a chain `drafted_from` itself is that point mass.)"""
+    tree = setup.tree
+    return not tree.is_chain and tree.siblings in ("top", "given")
 
 
 def _rule_repaired(setup: JointSetup) -> JointSetup:

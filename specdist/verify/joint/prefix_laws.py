@@ -48,6 +48,7 @@ class ModelLaws:
         self._points: dict[int, RationalLaw] = {}
         self._rational: dict[int, tuple[Processed, RationalLaw]] = {}
         self.sources: Mapping[Role, Role] = {}
+        self.points: frozenset[Role] = frozenset()
         self.used: set[int] = set()
         self.noted: dict[Noted, None] = {}
         self.bound = Fraction(0)
@@ -63,13 +64,18 @@ class ModelLaws:
 
     def _is_one_hot(self, role: Role) -> bool:
         source = self.sources.get(role, role)
+        if source in self.points:
+            return True
         return source not in self._tables and self._recipes[source].one_hot
 
-    def with_sources(self, sources: Mapping[Role, Role]) -> ModelLaws:
-        """The same rows with some roles taking the laws of others."""
+    def with_sources(
+        self, sources: Mapping[Role, Role], points: frozenset[Role] = frozenset()
+    ) -> ModelLaws:
+        """The same rows with some roles taking the laws of others, and those in ``points`` the
+        point mass at the drafted token."""
         other = object.__new__(ModelLaws)
         other.__dict__.update(self.__dict__)
-        other.sources = sources
+        other.sources, other.points = sources, points | self.points
         return other
 
     def law(self, role: Role, prefix: Prefix, rank: int = 0) -> Law:
@@ -121,8 +127,10 @@ class ModelLaws:
         if self._is_one_hot(role):
             return RoleUse(role.value, side, "one-hot", 1)
         written = "row" if role in self._tables else str(self._recipes[role])
-        if role is Role.DRAFTED_FROM and self._drafts_one:
-            written = "row" if self._tree.tokens is not None else f"{written},top-k:1"
+        if role is Role.DRAFTED_FROM and self._tree.siblings == "given":
+            written = "row"
+        elif role is Role.DRAFTED_FROM and self._tree.siblings == "top":
+            written += f",top-k:{max(self._tree.ranks, default=0) + 1}"
         return RoleUse(role.value, side, written, self.exact(role, ()).support)
 
     def _made(self, role: Role, prefix: Prefix, rank: int) -> RationalLaw:
