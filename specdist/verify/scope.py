@@ -68,9 +68,10 @@ def _claims_losslessness(text: str) -> bool:
 
 def _as_specified(uses: tuple[RoleUse, ...]) -> bool:
     by_side: dict[str, set[str]] = {"target": set(), "draft": set()}
-    one_hot = {use.role for use in uses if use.recipe == "one-hot"}
+    roles = {role.value for role in ONE_HOT_ROLES}
+    one_hot = {use.role for use in uses if use.recipe == "one-hot" and use.role in roles}
     for use in uses:
-        tested_one_hot = one_hot == {role.value for role in ONE_HOT_ROLES}
+        tested_one_hot = one_hot == roles
         if use.role in one_hot or (tested_one_hot and use.role == Role.DRAFTED_FROM.value):
             continue
         by_side[use.side].add(use.recipe)

@@ -127,10 +127,8 @@ class ModelLaws:
         if self._is_one_hot(role):
             return RoleUse(role.value, side, "one-hot", 1)
         written = "row" if role in self._tables else str(self._recipes[role])
-        if role is Role.DRAFTED_FROM and self._tree.siblings == "given":
-            written = "row"
-        elif role is Role.DRAFTED_FROM and self._tree.siblings == "top":
-            written += f",top-k:{max(self._tree.ranks, default=0) + 1}"
+        if role is Role.DRAFTED_FROM and self._tree.siblings in ("top", "given"):
+            return RoleUse(role.value, side, "one-hot", 1)
         return RoleUse(role.value, side, written, self.exact(role, ()).support)
 
     def _made(self, role: Role, prefix: Prefix, rank: int) -> RationalLaw:
