@@ -321,12 +321,18 @@ def test_allowed_and_tolerated(tmp_path: Path) -> None:
     assert found["verdict"] == "different"
 
 
-def test_rounded_rows_leave_a_batch_open(tmp_path: Path) -> None:
+def test_rounded_rows_leave_a_batch_open_unless_its_schedule_proves_it(tmp_path: Path) -> None:
     requests, cs = [chain(P, Q, 1)] * 2, [{(): A1}] * 2
-    document = batch(requests, "scheduler:fixed:budget=1", cs)
-    found = checked(tmp_path, document, "--temperature", "4/5", "--horizon", 1, code=4)
+    rounded = ("--temperature", "4/5", "--horizon", 1)
+    document = batch(requests, "scheduler:fixed:budget=1:ties=reverse", cs)
+    found = checked(tmp_path, document, *rounded, code=4)
     assert idents(found) == ["undecided-precision"]
     assert found["verdict"] == "undecided"
+    found = checked(tmp_path, batch(requests, "scheduler:fixed:budget=1", cs), *rounded, code=0)
+    assert found["verdict"] == "equal"
+    wrong = ("--role", "accept_draft=top-k:1", *rounded)
+    found = checked(tmp_path, batch(requests, "scheduler:fixed:budget=1", cs), *wrong)
+    assert found["verdict"] != "equal"
 
 
 # ---- refusals --------------------------------------------------------------------------------

@@ -407,6 +407,18 @@ def test_names_are_read_once() -> None:
         assert (rule.chances is None) is not (rule.lengths is None)
 
 
+@pytest.mark.parametrize("rule", ["stop-after:1/4", "stop-before:1/2", "fixed:1", "share:1/2"])
+def test_a_decision_before_the_draw_is_proven_for_rounded_rows(rule: str, tmp_path: Path) -> None:
+    """Whatever the weights were rounded to: the roles and the rule alone make it lossless."""
+    found = checked(tmp_path, step(chain(P2, Q2, 2), length=rule), "-T", "4/5", code=0)
+    assert found["verdict"] == "equal"
+    document = step(chain(P2, Q2, 2), length=rule)
+    wrong = checked(tmp_path, document, "-T", "4/5", "--role", "residual_draft=top-k:1")
+    assert wrong["verdict"] == "different"
+    dropped = checked(tmp_path, step(chain(P2, Q2, 2), length="drop-below:1/4"), "-T", "4/5")
+    assert dropped["verdict"] == "different"
+
+
 # ---- bad input -------------------------------------------------------------------------------
 
 ONE_REQUEST = chain(P1, Q1, 2)

@@ -25,6 +25,16 @@ class ChosenLength:
     use: RecipeStep
     tables: Length
 
+    @property
+    def predictable(self) -> bool:
+        """Whether, for any rows, every slot is decided by tokens that are verified before it: then
+        the lengths are lossless wherever all draft tokens verified are (one order of revealing)."""
+        if self.use.name != "scheduler":
+            return self.rule.looks_at in ("past", "row")
+        words = {key: self.use.word(key) for key in ("value", "scores", "ties")}
+        known = words["scores"] != "own-probability" and words["ties"] != "reverse"
+        return known and words["value"] != "global"
+
 
 def chosen_length(text: str | None, tables: Length | None) -> ChosenLength | None:
     """The rule that ``text`` writes (an option), or else that of the capture, with its tables.

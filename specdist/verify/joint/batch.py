@@ -39,6 +39,8 @@ def verify_batch_step(step: Step, plan: Plan, settings: CheckSettings) -> StepRe
     law = batch_law(batch, settings.horizon or batch.depth + 1)
     bound = _ONE if any(setup.laws.bound for setup in batch.setups) else _ZERO
     verdict = _judged(law.total_variation, bound, settings)
+    if batch.as_specified and not law.total_variation:
+        verdict, bound = Verdict.EQUAL, _ZERO
     result = _result(batch, law, step, settings, bound)
     if verdict is Verdict.DIFFERENT:
         result = replace(result, correction=batch_correction(batch, law.horizon))

@@ -75,6 +75,11 @@ class Batch:
         return found
 
     @property
+    def as_specified(self) -> bool:
+        """Whether roles and schedule alone prove the joint law, whatever was rounded."""
+        return self.schedule.predictable and all(setup.as_specified for setup in self.setups)
+
+    @property
     def drafts(self) -> int:
         """How many draftings there are at most."""
         return prod(proposal_count(setup.tree, setup.laws) for setup in self.setups)

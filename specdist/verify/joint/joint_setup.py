@@ -90,13 +90,22 @@ class JointSetup:
         """Whether the roles alone prove that the joint law is the target's, whatever was rounded:
         a lossless rule in real arithmetic that tests every draft token with its own law."""
         laws = self.laws
-        plain = self.numerics.ideal and self.proposal is None and self.length is None
+        plain = self.numerics.ideal and self._tests_what_it_drafts
         targets = all(laws.same(role, Role.REFERENCE) for role in TO_REFERENCE)
         one_hot = len(laws.one_hot) == len(ONE_HOT_ROLES)
         drafts = not laws.one_hot and all(
             laws.same(role, Role.DRAFTED_FROM) for role in ONE_HOT_ROLES
         )
         return plain and self.lossless and targets and (one_hot or drafts)
+
+    @property
+    def _tests_what_it_drafts(self) -> bool:
+        """Whether no draft token is dropped for what it is: none at all, or by a length rule that
+        decides before the draw."""
+        if self.length is None:
+            return self.proposal is None
+        fresh = self.proposal is None or self.proposal == Proposal(None)
+        return self.joint is None and fresh and self.length.predictable
 
     @property
     def route(self) -> Route:
