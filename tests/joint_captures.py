@@ -136,6 +136,9 @@ def compare(report: dict[str, Any], step: Step, size: int, *, whole_outputs: boo
     assert numbers(joint["survival"]) == step.survival
     assert numbers(joint["accepted_length"]) == step.lengths
     assert report["verdict"] == ("different" if step.total_variation else "equal")
+    bonus = joint["bonus"]
+    drawn = None if bonus is None else (bonus["probability"], bonus["total_variation"])
+    assert (None if drawn is None else tuple(map(exact, drawn))) == step.bonus
     horizon = joint["horizon"]
     assert {len(tokens) for tokens in step.law} == {horizon}
     if not whole_outputs:

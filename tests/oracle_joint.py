@@ -205,7 +205,9 @@ def accepted_lengths(outcomes: Iterable[Outcome], depth: int) -> list[Fraction]:
 
 @dataclass(frozen=True)
 class Step:
-    """Everything that is said of a step. ``law`` and ``reference`` over ``horizon`` tokens."""
+    """Everything that is said of a step. ``law`` and ``reference`` over ``horizon`` tokens;
+    ``bonus`` holds how often a bonus token is drawn, and how far its law is from the reference at
+    the accepted prefix on average (None where none is drawn)."""
 
     law: Law
     reference: Law
@@ -214,6 +216,7 @@ class Step:
     expected_accepted: Fraction
     expected_tokens: Fraction
     survival: list[Fraction]
+    bonus: tuple[Fraction, Fraction] | None
 
 
 def step(
@@ -233,7 +236,25 @@ def step(
         expected_accepted=total(i * mass for i, mass in enumerate(lengths)),
         expected_tokens=total(o.mass * n for o, n in zip(found, emitted, strict=True)),
         survival=[total(lengths[i:]) for i in range(1, depth + 1)],
+        bonus=_bonus(found, reference),
     )
+
+
+def _bonus(outcomes: Iterable[Outcome], reference: Model) -> tuple[Fraction, Fraction] | None:
+    drawn: dict[Prefix, dict[int, Fraction]] = {}
+    for mass, accepted, then, bonus in outcomes:
+        if bonus and then is not None:
+            law = drawn.setdefault(accepted, {})
+            for y, share in enumerate(then):
+                law[y] = law.get(y, ZERO) + mass * share
+    probability = total(total(law.values()) for law in drawn.values())
+    if not probability:
+        return None
+    distance = ZERO
+    for z, law in drawn.items():
+        mass = total(law.values())
+        distance += total(abs(law[y] - mass * share) for y, share in enumerate(reference[z])) / 2
+    return probability, distance / probability
 
 
 # ---- chains ----------------------------------------------------------------------------------
@@ -274,7 +295,8 @@ def verify_tokens(models: Models, tokens: Prefix, verified: int | None = None) -
             yield Outcome(reached * (1 - a), z, normalise(over(models.S(z), models.U(z, x))))
         reached *= a
     if reached:
-        yield Outcome(reached, tokens[:verified], models.B(tokens[:verified]), True)
+        whole = verified == len(tokens)
+        yield Outcome(reached, tokens[:verified], models.B(tokens[:verified]), whole)
 
 
 def token_chain(models: Models, length: int) -> list[Outcome]:
