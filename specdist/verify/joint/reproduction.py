@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from specdist.model.capture import Step
 from specdist.model.conditional import ConditionalRows, Models
-from specdist.model.row import Kind, NumberFormat, RationalValues, Row
+from specdist.model.row import Kind, NumberFormat, RationalValues, Row, Stage
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.processing.recipe_layers import DEFAULT_RULE
+from specdist.rules.lengths.chosen_length import ChosenLength
 from specdist.verify.joint.joint_setup import JointSetup
 from specdist.verify.plan import Plan
 from specdist.verify.reproduction import LONGEST_NUMBER, LONGEST_ROW, captured_line
@@ -22,7 +23,7 @@ def reproduction(
 ) -> str | None:
     """A command with the same rows and settings, or None where it would be long or incomplete."""
     models = step.models
-    if models is None or setup.length is not None:
+    if models is None:
         return None
     if step.context is not None or settings.history is not None or settings.draft_map is not None:
         return None
@@ -30,7 +31,7 @@ def reproduction(
     if not all(map(_short, rows)) or sum(row.size for row in rows) > _MOST_NUMBERS:
         return None
     kinds = {row.kind for row in rows}
-    if len(kinds) != 1 or not _same_stage(models):
+    if len(kinds) != 1 or not _raw(models):
         return None
     options = _options(setup, plan, settings, verdict)
     if options is None:
@@ -51,9 +52,9 @@ def _short(row: Row) -> bool:
     return exact and all(len(str(value)) <= LONGEST_NUMBER for value in values)
 
 
-def _same_stage(models: Models) -> bool:
+def _raw(models: Models) -> bool:
     own = [models.target, *models.drafts]
-    return len({row.stage for table in own for row in table.every_row}) == 1
+    return all(row.stage is Stage.RAW for table in own for row in table.every_row)
 
 
 def _members(models: Models, setup: JointSetup) -> dict[str, object]:
@@ -75,7 +76,35 @@ def _members(models: Models, setup: JointSetup) -> dict[str, object]:
         members["duplicates"] = tree.duplicates
     if tree.tokens is not None:
         members["draft_tokens"] = list(tree.tokens)
+    if setup.length is not None:
+        members["length"] = _length(setup.length)
     return members
+
+
+def _length(chosen: ChosenLength) -> object:
+    """The length rule with the tables that it reads, as a capture writes them."""
+    tables, needed = chosen.tables, chosen.rule.tables
+    found: dict[str, object] = {"rule": chosen.use.text}
+    if "confidence" in needed:
+        known = {_key(z): str(value) for z, value in tables.confidence.items()}
+        rest = {} if tables.otherwise is None else {"default": str(tables.otherwise)}
+        found["confidence"] = known | rest
+    if "throughput" in needed and tables.throughput:
+        found["throughput"] = {str(n): str(value) for n, value in tables.throughput.items()}
+    if "previous" in needed and tables.previous:
+        found["previous"] = [list(map(str, scores)) for scores in tables.previous]
+    if "profile" in needed:
+        found["profile"] = {_key(z): str(value) for z, value in tables.profile.items()}
+    if "blocks" in needed:
+        found["blocks"] = {
+            _key(drafted): {_key(lengths): str(mass) for lengths, mass in law.items()}
+            for (drafted,), law in tables.blocks.items()
+        }
+    return found["rule"] if len(found) == 1 else found
+
+
+def _key(tokens: tuple[int, ...]) -> str:
+    return ",".join(map(str, tokens))
 
 
 def _written(table: ConditionalRows) -> object:
@@ -83,7 +112,7 @@ def _written(table: ConditionalRows) -> object:
         return _numbers(table.default)
     found: dict[str, object] = {}
     if table.rows:
-        found["rows"] = {",".join(map(str, z)): _numbers(row) for z, row in table.rows.items()}
+        found["rows"] = {_key(z): _numbers(row) for z, row in table.rows.items()}
     if table.after:
         found["after"] = {str(token): _numbers(row) for token, row in table.after.items()}
     if table.default is not None:
