@@ -339,6 +339,21 @@ def test_captured_confidences(tmp_path_factory: Any, data: st.DataObject) -> Non
         assert found["verdict"] == "equal"
 
 
+@settings(max_examples=10, deadline=None)
+@given(st.data())
+def test_captured_profiles(tmp_path_factory: Any, data: st.DataObject) -> None:
+    """Pr(l >= k | x_1..x_k) as captured is what is reported, and a falling profile is a coin for
+    every token."""
+    request = data.draw(requests(2))
+    shares = st.sampled_from([ZERO, Fraction(1, 3), HALF, ONE])
+    coins = {z: data.draw(shares) for z in oracle_joint.prefixes(3, 2) if z}
+    table = {z: coins[z] * (coins[z[:1]] if len(z) > 1 else ONE) for z in coins}
+    policy = leading(lambda z, x: coins[(*z, x)])
+    folder = tmp_path_factory.mktemp("profile")
+    found = compare(folder, request, {"profile": table}, policy, horizon=2)
+    assert profile(found) == {z: table[z] for z in profile(found)}
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_schedulers_of_one_request(tmp_path_factory: Any, data: st.DataObject) -> None:
