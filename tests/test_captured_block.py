@@ -383,8 +383,24 @@ def test_a_block_without_draft_tokens_is_refused(tmp_path: Path) -> None:
     del document["steps"][0]["draft_tokens"]
     result = checked(document, tmp_path)
     assert result.code == 2
-    assert "draft_tokens" in result.stderr
+    assert "an integer tensor" in " ".join(result.stderr.split())
     assert checked(document, tmp_path, "--rule", "token").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--draft-tokens", "2,1"), "--draft-tokens shapes a proposal over models"),
+        (("--siblings", "iid"), "--siblings iid is about several drafts, and one is drawn here"),
+    ],
+)
+def test_options_that_say_nothing_of_captured_rows_are_refused(
+    options: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    for rule in ("block", "token"):
+        result = checked(captured(constant(2), (2, 1)), tmp_path, "--rule", rule, *options)
+        assert result.code == 2
+        assert message in " ".join(result.stderr.split())
 
 
 def test_one_position_needs_no_draft_token(tmp_path: Path) -> None:

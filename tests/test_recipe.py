@@ -142,7 +142,7 @@ WRONG = [
     ("top-k:1,one-hot", "'one-hot' where a step belongs"),
     ("raw:1", "'raw:1' where a step belongs"),
     ("temperature", "step 'temperature' has no value"),
-    ("temperature:", "temperature= is not a number"),
+    ("temperature:", "temperature needs a number"),
     ("temperature:warm", "temperature=warm is not a number"),
     ("temperature:nan", "temperature=nan is not a number"),
     ("temperature:inf", "temperature=inf is not a number"),

@@ -45,7 +45,7 @@ REFUSED = {
     "token:1": "no option '1'",
     "token:recovery=set": "one of residual, target, argmax, softmax",
     "exact-match:recovery=target": "no option",
-    "lenience": "not a number",
+    "lenience": "lenience needs a number",
     "lenience:0": "above 0 and at most 1",
     "lenience:2": "above 0 and at most 1",
     "lenience:1/2:recovery=argmax": "one of residual, scaled, target",

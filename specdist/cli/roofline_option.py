@@ -40,6 +40,7 @@ def read_roofline(name: str, text: str) -> Roofline:
             raise SettingsError(
                 f"{name}: {shortened(part)!r} is not KEY=NUMBER",
                 expected=f"keys of {', '.join((*_UNITS, 'batch'))}",
+                advice="several batch sizes are batch=1+64" if key.isdigit() else "",
             )
         if key not in (*_UNITS, "batch"):
             raise SettingsError(

@@ -44,7 +44,7 @@ def asks_for_models(checking: CheckSettings) -> bool:
     for name, value in asking.items():
         if value is not None:
             raise SettingsError(
-                f"{name} is about whole proposals, and theirs has no shape",
+                f"{name} is about whole proposals, and nothing says how many tokens are drafted",
                 expected="--draft-length N, or --tree COUNTS as 2,1",
             )
     return False

@@ -60,7 +60,7 @@ def read_number(label: str, text: str) -> Fraction:
         value = Fraction(written)
     except (ValueError, ZeroDivisionError):
         raise SettingsError(
-            f"{label}={shortened(text)} is not a number",
+            f"{label}={shortened(text)} is not a number" if written else f"{label} needs a number",
             expected="an integer, a decimal or a fraction, such as 1, 0.9, 1e-6 or 9/10",
             advice=_advice(written),
         ) from None

@@ -12,10 +12,28 @@ from specdist.model.settings import CheckSettings
 from specdist.verify.joint.optimum import drafts_optimum
 from specdist.verify.position_laws import PositionLaws
 
+DRAFT_TOKENS_THERE = (
+    "draft_tokens in the capture, one id a draft row: a list in a JSON step, an integer tensor "
+    "beside the rows in .npz, .safetensors or .pt"
+)
+
 
 def check_shape(step: Step, settings: CheckSettings) -> None:
-    """Raises SettingsError for a proposal that rows of single positions cannot have."""
+    """Raises SettingsError for a proposal that rows of single positions cannot have, and for
+    options that would say nothing about them."""
     tree = settings.tree
+    if settings.draft_tokens is not None:
+        raise SettingsError(
+            "--draft-tokens shapes a proposal over models, and this step has captured rows",
+            place=step.source,
+            expected=DRAFT_TOKENS_THERE,
+        )
+    if settings.siblings is not None and tree is None:
+        raise SettingsError(
+            f"--siblings {settings.siblings} is about several drafts, and one is drawn here",
+            place=step.source,
+            expected="--tree N for N drafts at each position, or a step with models",
+        )
     if tree is not None and tree.depth != 1:
         raise SettingsError(
             f"the proposal is {tree.shape}, and the step has rows of single positions",

@@ -28,6 +28,7 @@ from specdist.verify.joint.path import drafted_token, drafted_tokens, path_resul
 from specdist.verify.plan import Plan
 from specdist.verify.position import Checked
 from specdist.verify.position_check import PositionCheck
+from specdist.verify.several_drafts import DRAFT_TOKENS_THERE
 
 
 @dataclass(slots=True)
@@ -63,8 +64,8 @@ class BlockPath:
                 "the weights of block verification hang on the tokens that were drafted, and this "
                 "step does not say them",
                 place=self.step.source,
-                expected="draft_tokens, one a position",
-                advice="capture the draft tokens, or check the rows with --rule token",
+                expected=DRAFT_TOKENS_THERE,
+                advice="or check the rows with --rule token",
             )
 
     def plan_here(self) -> Plan:
