@@ -157,7 +157,7 @@ def test_findings_shown_inside_stand_with_the_main_one() -> None:
     ("optimum", "said"),
     [
         (("block", "11/9", "0", True), "block optimum 11/9 = 1.2222: this rule leaves nothing"),
-        (("one draft", "2/3", "1/6", True), "one draft optimum 2/3 = 0.6667: this rule leaves "
+        (("one draft", "2/3", "1/6", True), "optimum of one draft 2/3 = 0.6667: this rule leaves "
          "1/6 = 0.1667 tokens per step on the table"),
         (("multi-path bound", "131/81", "1/9", False), "multi-path bound 131/81 = 1.6173 (an "
          "upper bound): this rule leaves at most 1/9 = 0.1111 tokens per step"),
@@ -207,7 +207,7 @@ def test_admission_profiles_are_explained_with_their_witness() -> None:
 
 def test_a_profile_alone_is_no_verdict() -> None:
     shown = one(replace(joint.BLOCK, admission=joint.BENT))
-    assert "with a target that forbids tokens this alone proves nothing" in shown
+    assert "Pr(length >= 1 | 'B') = 0; by itself this proves nothing" in shown
     assert "ok: output equals the reference exactly" in shown
 
 
@@ -233,6 +233,21 @@ def test_requests_are_two_statements() -> None:
     shown = flat(render(report(step(together, joint.MAIN)), View()))
     assert "request 0 equal, 1/2 accepted" in shown
     assert "all requests jointly: different, total variation 1/9 = 0.1111" in shown
+
+
+def test_places_of_the_output_stand_by_request() -> None:
+    both = replace(joint.WRONG, requests=joint.REQUESTS, marginals=(*joint.WRONG.marginals,) * 2)
+    places = flat(render(report(step(both, joint.MAIN)), View()))
+    assert "by place of the output: request 0 1/12, 0, 0; request 1 | 1/12, 0, 0" in places
+
+
+def test_a_request_that_differs_by_itself_says_by_how_much() -> None:
+    apart = replace(
+        joint.REQUESTS[1], verdict=Verdict.DIFFERENT, total_variation=joint.number("1/9")
+    )
+    both = replace(joint.WRONG, requests=(joint.REQUESTS[0], apart))
+    shown = flat(render(report(step(both, joint.MAIN)), View()))
+    assert "request 1 different, total variation 1/9, 9/10 accepted" in shown
 
 
 def test_outputs_of_several_requests_stand_behind_bars() -> None:

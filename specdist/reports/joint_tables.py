@@ -190,8 +190,15 @@ def exact_values(named: Iterable[Named]) -> list[str]:
 
 
 def marginals(joint: JointResult, view: View) -> str:
-    """The total variation of the token at each place of the output; empty where all are 0."""
+    """The total variation of the token at each place of the output, request by request in a batch;
+    empty where all are 0."""
     if all(is_zero(marginal.total_variation) for marginal in joint.marginals):
         return ""
-    parts = (view.numerals.number(marginal.total_variation) for marginal in joint.marginals)
-    return f"total variation by place of the output: {', '.join(parts)}"
+    parts = [view.numerals.number(marginal.total_variation) for marginal in joint.marginals]
+    said = ", ".join(parts)
+    if len(parts) == joint.horizon * len(joint.requests):
+        said = "; ".join(
+            f"request {request.index} {', '.join(parts[i * joint.horizon :][: joint.horizon])}"
+            for i, request in enumerate(joint.requests)
+        )
+    return f"total variation by place of the output: {said}"

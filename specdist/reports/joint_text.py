@@ -126,6 +126,7 @@ def _optimum(best: Optimum, view: View) -> str:
     table``."""
     rate = view.numerals.rate
     name = best.name if "bound" in best.name else f"{best.name} optimum"
+    name = f"optimum of {best.name}" if "draft" in best.name else name
     most = "" if best.attained else "at most "
     if is_zero(best.left):
         says = "this rule leaves nothing on the table"
@@ -169,8 +170,8 @@ def _admission(joint: JointResult, admission: Admission, view: View) -> str:
     if not is_zero(joint.total_variation):
         return known
     return (
-        f"{known}; with a target that forbids tokens this alone proves nothing, and the "
-        "enumeration finds no difference"
+        f"{known}; by itself this proves nothing, and for these rows the enumeration finds no "
+        "difference"
     )
 
 
@@ -213,8 +214,8 @@ def _requests(step: StepResult, joint: JointResult, view: View) -> Iterator[str]
 
 def _request(line: RequestLine, view: View) -> str:
     rate = view.numerals.number
-    variation = "" if is_zero(line.total_variation) else f", {rate(line.total_variation)}"
+    variation = rate(line.total_variation)
+    size = "" if is_zero(line.total_variation) else f", total variation {variation}"
     return (
-        f"request {line.index} {line.verdict.value}{variation}, "
-        f"{rate(line.expected_accepted)} accepted"
+        f"request {line.index} {line.verdict.value}{size}, {rate(line.expected_accepted)} accepted"
     )
