@@ -3,18 +3,22 @@
 A `Bounded` stands for every real number x with ``|x - value| <= error``. Sums, products and
 quotients carry the error along. ``<`` is answered only where all those numbers give the same
 answer, and raises `OpenComparisonError` otherwise; `least` and `surplus` need no answer. A bounded
-number is never false and never equal to another: code which skips zeros, or takes a shorter way
+number is never false and equal to no other object: code which skips zeros, or takes a shorter way
 for equal numbers, skips nothing that may be there. Code that is written for fractions gives, on
 bounded ones, a result with a proven error, or none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from typing import Any
 
-_ZERO = Fraction(0)
+from specdist.exact.law import RationalLaw
+from specdist.exact.rational_vector import relative_to_absolute
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_DEEP = Fraction(1, 2**960)
 
 
 class OpenComparisonError(Exception):
@@ -61,6 +65,9 @@ class Bounded(Fraction):
     def __neg__(self) -> Bounded:
         return Bounded(Fraction.__neg__(self), self.error)
 
+    def __pos__(self) -> Bounded:
+        return self
+
     def __abs__(self) -> Fraction:
         return -self if self < 0 else self
 
@@ -71,6 +78,23 @@ class Bounded(Fraction):
         for _ in range(exponent):
             power = power * self
         return power
+
+    def _refused(self, *others: Any) -> Any:
+        raise OpenComparisonError("a bounded number is not rounded to a whole one")
+
+    __int__ = __floor__ = __ceil__ = __trunc__ = __mod__ = __rmod__ = __rpow__ = _refused
+    __rfloordiv__ = __divmod__ = __rdivmod__ = _refused  # type: ignore[assignment]
+    __round__ = _refused  # type: ignore[assignment]
+    __floordiv__ = _refused
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bounded, (plain(self), self.error)
+
+    def __copy__(self) -> Bounded:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Bounded:
+        return self
 
     def __bool__(self) -> bool:
         return True
@@ -104,6 +128,15 @@ def least(first: Fraction, second: Fraction) -> Fraction:
     return _made(min(plain(first), plain(second)), error)
 
 
+def at_most_one(above: Fraction, below: Fraction) -> Fraction:
+    """``min(1, above / below)`` of a number that is not negative and one that is positive: anything
+    from 0 to 1 where rounding leaves nothing of ``below``."""
+    error = error_of(below)
+    if error and plain(below) <= error:
+        return Bounded(min(_ONE, plain(above) / plain(below)), _ONE)
+    return least(_ONE, above / below)
+
+
 def surplus(above: Fraction, below: Fraction) -> Fraction:
     """``max(above - below, 0)``, off by no more than the difference is; 0 for certain where all
     of it is."""
@@ -114,11 +147,35 @@ def surplus(above: Fraction, below: Fraction) -> Fraction:
     return gap if plain(gap) > 0 else _ZERO
 
 
-def bounded(values: Sequence[Fraction], relative: Fraction) -> tuple[Fraction, ...]:
-    """Values that are each off by at most a share of themselves; zeros are exact."""
+def most(number: Fraction) -> Fraction:
+    """The largest that the real number may be."""
+    return plain(number) + error_of(number)
+
+
+def bounded(
+    values: Sequence[Fraction], relative: Fraction, marks: Sequence[Hashable] | None = None
+) -> tuple[Fraction, ...]:
+    """Probabilities that are each off by at most a share of themselves; zeros are exact. Of those
+    below 2**-960, whose weights may have underflowed, only their size is known.
+
+    Entries of one mark are one real number, and so one object; without marks those of one value.
+    """
     if not relative:
         return tuple(values)
-    return tuple(Bounded(value, value * relative) if value else value for value in values)
+    known: dict[Hashable, Fraction] = {}
+    for mark, value in zip(marks or values, values, strict=True):
+        error = value * relative if value >= _DEEP else 2 * _DEEP
+        known.setdefault((mark, value), Bounded(value, error) if value else value)
+    return tuple(known[mark, value] for mark, value in zip(marks or values, values, strict=True))
+
+
+def bounded_law(law: RationalLaw) -> tuple[Fraction, ...]:
+    """The probabilities of a law with what the rounding of its weights makes of them. Raises
+    `OpenComparisonError` where so little is known of the weights that the bound says nothing."""
+    relative = relative_to_absolute(law.bound)
+    if relative >= 1:
+        raise OpenComparisonError("the weights of a row may be anything")
+    return bounded(law.values, relative, law.exponents)
 
 
 def error_of(number: Any) -> Fraction:
@@ -131,14 +188,6 @@ def plain(number: Fraction) -> Fraction:
     if isinstance(number, Bounded):
         return Fraction(number.numerator, number.denominator)
     return number
-
-
-def require_exact(number: Fraction) -> Fraction:
-    """The number, for code that cannot carry an error. Raises `OpenComparisonError` for one that
-    has an error."""
-    if error_of(number):
-        raise OpenComparisonError("a number with a rounding error where an exact one is needed")
-    return plain(number)
 
 
 def _value(number: Any) -> Fraction:

@@ -18,7 +18,7 @@ Siblings = Literal["iid", "without-replacement", "top", "top-then-sampled", "hub
          (x, h), and if x is h the pair is (h, y) with y ~ q without h (SpecHub);
 ``given``  the tokens that the capture names, whatever the rows.
 """
-SIBLINGS: tuple[str, ...] = get_args(Siblings)
+SIBLINGS: tuple[Siblings, ...] = get_args(Siblings)
 
 Duplicates = Literal["separate", "merged"]
 """Siblings with the same token: nodes of their own, or one node with the children of both."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from specdist.exact.bounded import least
 from specdist.model.conditional import Prefix
 from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
 from specdist.rules.joint.outcomes import Law, PrefixLaws
 from specdist.rules.joint.recovered import positive_part, without
-from specdist.rules.joint.token_chain_rule import ratio
+from specdist.rules.joint.token_chain_rule import acceptance
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -33,18 +32,10 @@ def block_positions(tokens: Prefix, laws: PrefixLaws, use: RecipeStep) -> tuple[
     for index in range(len(tokens) + 1):
         prefix = tokens[:index]
         if index:
-            weight = weight_after(weight, tokens[index - 1], prefix[:-1], laws, use)
+            weight = acceptance(tokens[index - 1], prefix[:-1], laws, use, weight)
         following = tokens[index] if index < len(tokens) else None
         found.append(block_position(weight, prefix, following, laws, use))
     return tuple(found)
-
-
-def weight_after(
-    weight: Fraction, token: int, prefix: Prefix, laws: PrefixLaws, use: RecipeStep
-) -> Fraction:
-    """r behind ``token``: ``min(1, r P(token) / Q(token))`` at ``prefix``. Raises SettingsError
-    where Q(token) is 0."""
-    return least(_ONE, weight * ratio(token, prefix, laws, use))
 
 
 def block_position(

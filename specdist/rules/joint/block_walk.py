@@ -13,16 +13,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from specdist.exact.bounded import error_of, plain
+from specdist.exact.bounded import most
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import ROOT, DraftTree
 from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
 from specdist.rules.joint.block_coins import COINS
-from specdist.rules.joint.block_path import BlockPosition, block_position, weight_after
+from specdist.rules.joint.block_path import BlockPosition, block_position
 from specdist.rules.joint.draws import child_draws
 from specdist.rules.joint.outcomes import Outcome, PrefixLaws
 from specdist.rules.joint.recovered import recovered
+from specdist.rules.joint.token_chain_rule import acceptance
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _Place = tuple[Prefix, int | None]
@@ -59,7 +60,7 @@ class _Walk:
             return
         for (token,), chance in child_draws(self.tree, node, prefix, self.laws):
             place = self._place(prefix, token, weight)
-            after = weight_after(weight, token, prefix, self.laws, self.use)
+            after = acceptance(token, prefix, self.laws, self.use, weight)
             self.through(children[0], (*prefix, token), after, mass * chance, (*path, place))
 
     def _settle(self, path: tuple[_Stopped, ...], mass: Fraction) -> None:
@@ -68,7 +69,7 @@ class _Walk:
         for place, chance in zip(path, stops.chances, strict=True):
             if chance:
                 place.mass += mass * chance
-                place.error += (plain(mass) + error_of(mass)) * stops.error
+                place.error += most(mass) * stops.error
 
     def _place(self, prefix: Prefix, following: int | None, weight: Fraction) -> _Stopped:
         shared = following is not None and Role.RESIDUAL_DRAFT not in self.laws.one_hot

@@ -23,7 +23,6 @@ from fractions import Fraction
 from itertools import product
 
 from specdist.errors import SettingsError
-from specdist.exact.bounded import plain
 from specdist.model.conditional import Prefix, written_prefix
 from specdist.model.draft_tree import ROOT, DraftTree
 from specdist.model.role import Role
@@ -113,7 +112,7 @@ def _hub(rows: list[Law], prefix: Prefix) -> Iterator[Draw]:
             expected="two children for every node that has any",
             advice="take a tree such as 2,2, or other siblings",
         )
-    hub = hub_of(row)
+    hub = top_of(row)
     others = [token for token, share in enumerate(row) if share and token != hub]
     if not others:
         raise _exhausted(prefix, 1, "hub")
@@ -123,17 +122,17 @@ def _hub(rows: list[Law], prefix: Prefix) -> Iterator[Draw]:
         yield (hub, token), row[hub] * row[token] / outside
 
 
-def hub_of(row: Law) -> int:
+def top_of(row: Law) -> int:
     """The most probable token, the lowest id among equals."""
     return _most_probable(row, range(len(row)))
 
 
 def _most_probable(row: Law, tokens: Sequence[int]) -> int:
-    """The first of ``tokens``, in rising order, that no other exceeds. Entries of one represented
-    value are ties: equal logits have equal weights."""
+    """The first of ``tokens``, in rising order, that no other exceeds. Rounded entries are ties
+    where they are one object (`bounded`)."""
     best = tokens[0]
     for token in tokens[1:]:
-        if plain(row[token]) != plain(row[best]) and row[token] > row[best]:
+        if row[token] != row[best] and row[token] > row[best]:
             best = token
     return best
 

@@ -53,5 +53,6 @@ GREEDY_DRAFTS = tree_rule(
     "fixed drafts and one that is drawn",
     "lossless",
     greedy_drafts_verdict,
+    ("without-replacement", "top-then-sampled"),
     options=(EMPTY,),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from specdist.model.draft_tree import DraftTree
+from specdist.model.draft_tree import DraftTree, Siblings
 from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
 from specdist.model.step_forms import Option
@@ -35,7 +35,9 @@ class JointRule:
     tells for which parameters a lossless rule is a known mistake, ``neutral`` for which a lossy
     rule is lossless. ``per_node``: the rule decides node by node from the root, so that what it
     does at one node depends on nothing else that was drafted. ``open_roles`` may be filled in any
-    way without being a fault.
+    way without being a fault. ``siblings``: drawn in these ways, and tested with the law that they
+    were drawn from, the children of a node leave a lossless rule lossless. ``foreign``: a user
+    wrote it, so that its claim proves nothing and nothing is known of what rounding does to it.
     """
 
     name: str
@@ -54,6 +56,8 @@ class JointRule:
     neutral: Callable[[RecipeStep], bool] = _never
     per_node: bool = False
     open_roles: frozenset[Role] = frozenset()
+    siblings: tuple[Siblings, ...] = ()
+    foreign: bool = False
 
     def lossless(self, use: RecipeStep) -> bool:
         """Whether the rule as written claims the target's law."""

@@ -95,6 +95,7 @@ K_SEQ = tree_rule(
     "k-sequential selection",
     "lossless",
     Sequential(_start, _test),
+    ("iid",),
     metavar="RHO",
     value=number_within(Interval(low=_ONE)),
     options=(EMPTY,),

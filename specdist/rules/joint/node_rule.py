@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from specdist.exact.bounded import least
+from specdist.exact.bounded import at_most_one
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import Siblings
 from specdist.model.recipe import RecipeStep
@@ -84,19 +84,17 @@ class Node:
             return point(child.token, self.laws.size)
         return self.laws.law(role, self.prefix, child.rank)
 
-    def ratio(self, child: Child, target: Law, tested: Law, use: RecipeStep) -> Fraction:
-        """``target(x) / tested(x)`` for the token x of a child.
+    def chance(
+        self, child: Child, target: Law, tested: Law, use: RecipeStep, weight: Fraction = _ONE
+    ) -> Fraction:
+        """``min(1, weight target(x) / tested(x))`` for the token x of a child.
 
         Raises SettingsError where ``tested(x)`` is 0.
         """
         divisor = tested[child.token]
         if not divisor:
             raise untested(child.token, self.prefix, use)
-        return target[child.token] / divisor
-
-    def chance(self, child: Child, target: Law, tested: Law, use: RecipeStep) -> Fraction:
-        """``min(1, target(x) / tested(x))`` for the token x of a child; raises as `ratio`."""
-        return least(_ONE, self.ratio(child, target, tested, use))
+        return at_most_one(weight * target[child.token], divisor)
 
     def verdict(self, accepted: Iterable[Fraction], left: Law, use: RecipeStep) -> Verdict:
         """The verdict with these chances whose recovered token follows the masses ``left``, or

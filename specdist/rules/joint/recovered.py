@@ -64,25 +64,6 @@ def recovered(
     return Outcome(mass, accepted, then, unnamed=open_question, error=error)
 
 
-def recovery(masses: Law, target: Law, prefix: Prefix, use: RecipeStep) -> Law | int | None:
-    """What follows a rejection after ``prefix``: the masses normalised, or what option ``empty``
-    says where they are all 0.
-
-    Raises SettingsError where it says nothing.
-    """
-    law = normalised(masses)
-    if law is not None:
-        return law
-    if use.word(EMPTY.name) == "ask":
-        raise SettingsError(
-            f"{use.text}: a rejection is possible after the prefix {written_prefix(prefix)}, and "
-            "the residual that should replace it is empty",
-            expected="a residual_target above residual_draft for some token",
-            advice=f"write {use.name}:empty=first, last, target or nothing, as the engine does",
-        )
-    return _instead(target, use)
-
-
 def _instead(target: Law, use: RecipeStep) -> Law | int | None:
     how = use.word(EMPTY.name)
     if how == "target":

@@ -59,6 +59,7 @@ RRS = tree_rule(
     "recursive rejection",
     "lossless",
     Sequential(_start, _test),
+    ("iid", "without-replacement"),
     options=(
         Option(
             "tested",

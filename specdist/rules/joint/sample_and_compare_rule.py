@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from specdist.model.draft_tree import SIBLINGS
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import Option
 from specdist.model.value_texts import one_of
@@ -48,6 +49,7 @@ SAMPLE_AND_COMPARE = tree_rule(
     "sample and compare among drafts",
     "lossless",
     sample_and_compare_verdict,
+    SIBLINGS,
     options=(
         Option(
             "samples",

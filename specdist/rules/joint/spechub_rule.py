@@ -20,7 +20,7 @@ from specdist.model.conditional import written_prefix
 from specdist.model.draft_tree import DraftTree
 from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
-from specdist.rules.joint.draws import hub_of
+from specdist.rules.joint.draws import top_of
 from specdist.rules.joint.greedy_drafts_rule import sampled_first
 from specdist.rules.joint.node_rule import Node, Verdict
 from specdist.rules.joint.outcomes import PrefixLaws
@@ -31,7 +31,7 @@ from specdist.rules.joint.tree_rule import tree_rule
 def spechub_verdict(node: Node, use: RecipeStep) -> Verdict:
     """The chances of a pair with its hub (module docstring). Raises SettingsError for children that
     are no such pair."""
-    hub = hub_of(node.laws.law(Role.DRAFTED_FROM, node.prefix))
+    hub = top_of(node.laws.law(Role.DRAFTED_FROM, node.prefix))
     others = [place for place, token in enumerate(node.tokens) if token != hub]
     if len(node.tokens) != 2 or len(others) != 1:
         raise SettingsError(
@@ -58,6 +58,7 @@ SPECHUB = tree_rule(
     "pairs with the most probable token",
     "lossless",
     spechub_verdict,
+    ("hub", "top-then-sampled"),
     options=(EMPTY,),
     check=_check_pairs,
 )

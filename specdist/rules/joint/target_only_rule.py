@@ -22,6 +22,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from specdist.exact.bounded import least, surplus
+from specdist.model.draft_tree import SIBLINGS
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import Option
 from specdist.model.value_texts import Interval, number_within
@@ -57,6 +58,7 @@ TARGET_ONLY = tree_rule(
     "target-only siblings",
     "lossy",
     target_only_verdict,
+    SIBLINGS,
     options=(
         Option("accumulated", _THRESHOLD, _ONE, "the accumulated probability that accepts surely"),
         Option("single", _THRESHOLD, _ONE, "the probability of a child that accepts surely"),

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from specdist.errors import SettingsError
-from specdist.exact.bounded import least
+from specdist.exact.bounded import at_most_one
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import DraftTree
 from specdist.model.recipe import RecipeStep
@@ -54,23 +54,19 @@ def token_chain_outcomes(drafted: Drafted, laws: PrefixLaws, use: RecipeStep) ->
     yield Outcome(reached, tokens, laws.law(Role.BONUS_FROM, tokens), bonus=True)
 
 
-def acceptance(token: int, prefix: Prefix, laws: PrefixLaws, use: RecipeStep) -> Fraction:
-    """``min(1, P(token) / Q(token))`` after ``prefix``."""
-    return least(_ONE, ratio(token, prefix, laws, use))
-
-
-def ratio(token: int, prefix: Prefix, laws: PrefixLaws, use: RecipeStep) -> Fraction:
-    """``P(token) / Q(token)`` after ``prefix``; ``P(token)`` where Q is one-hot.
+def acceptance(
+    token: int, prefix: Prefix, laws: PrefixLaws, use: RecipeStep, weight: Fraction = _ONE
+) -> Fraction:
+    """``min(1, weight P(token) / Q(token))`` after ``prefix``, Q(token) = 1 where Q is one-hot.
 
     Raises SettingsError where Q(token) is 0.
     """
-    target = laws.law(Role.ACCEPT_TARGET, prefix)[token]
-    if Role.ACCEPT_DRAFT in laws.one_hot:
-        return target
-    tested = laws.law(Role.ACCEPT_DRAFT, prefix)[token]
+    target, tested = laws.law(Role.ACCEPT_TARGET, prefix)[token], _ONE
+    if Role.ACCEPT_DRAFT not in laws.one_hot:
+        tested = laws.law(Role.ACCEPT_DRAFT, prefix)[token]
     if not tested:
         raise untested(token, prefix, use)
-    return target / tested
+    return at_most_one(target if weight == 1 else weight * target, tested)
 
 
 def require_chain(tree: DraftTree, laws: PrefixLaws, use: RecipeStep) -> None:

@@ -29,7 +29,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from specdist.exact.bounded import least
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import DraftTree
 from specdist.model.recipe import RecipeStep
@@ -187,7 +186,7 @@ class _Traversal:
         if not state.weight:
             return _ZERO
         tested = self._row(node.tested(child), node, child)
-        return least(_ONE, state.weight * node.ratio(child, state.target, tested, self._use))
+        return node.chance(child, state.target, tested, self._use, state.weight)
 
     def _row(self, row: Law, node: Node, child: Child) -> Law:
         """The row of a child given the earlier siblings."""
@@ -235,4 +234,5 @@ TRAVERSAL = JointRule(
         EMPTY,
     ),
     mistaken=lambda use: use.word("renormalise") == "no",
+    siblings=("iid", "without-replacement"),
 )

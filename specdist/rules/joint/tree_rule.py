@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from specdist.model.draft_tree import DraftTree
+from specdist.model.draft_tree import DraftTree, Siblings
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import Option
 from specdist.model.value_texts import Reader
@@ -26,6 +26,7 @@ def tree_rule(
     title: str,
     kind: Kind,
     rule: NodeRule | Sequential,
+    siblings: tuple[Siblings, ...],
     *,
     metavar: str = "",
     value: Reader | None = None,
@@ -51,4 +52,5 @@ def tree_rule(
         mistaken=mistaken,
         neutral=neutral,
         per_node=True,
+        siblings=siblings,
     )

@@ -50,7 +50,7 @@ def joint_rule_of(user: UserRule) -> JointRule:
         return checked_outcomes(user, drafted, laws)
 
     kind: Kind = "lossless" if user.lossless else "lossy"
-    return JointRule(user.name, user.title, kind, outcomes)
+    return JointRule(user.name, user.title, kind, outcomes, foreign=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
 from specdist.model.step_forms import Option
 from specdist.model.value_texts import Interval, count_from, number_within, one_of
+from specdist.rules.joint.draws import top_of
 from specdist.rules.joint.joint_rule import JointRule
 from specdist.rules.joint.outcomes import Drafted, Law, Outcome, PrefixLaws
 from specdist.rules.joint.token_chain_rule import require_chain
@@ -55,7 +56,7 @@ def window_outcomes(drafted: Drafted, laws: PrefixLaws, use: RecipeStep) -> Iter
     require_chain(drafted.tree, laws, use)
     tokens = drafted.tokens
     rows = [laws.law(Role.ACCEPT_TARGET, tokens[:index]) for index in range(len(tokens))]
-    matches = [argmax(row) == token for row, token in zip(rows, tokens, strict=True)]
+    matches = [top_of(row) == token for row, token in zip(rows, tokens, strict=True)]
     gates = [
         match or _open(row, tokens[:index], use)
         for index, (match, row) in enumerate(zip(matches, rows, strict=True))
@@ -65,12 +66,7 @@ def window_outcomes(drafted: Drafted, laws: PrefixLaws, use: RecipeStep) -> Iter
     if kept == len(tokens):
         yield Outcome(Fraction(1), prefix, laws.law(Role.BONUS_FROM, prefix), bonus=True)
     else:
-        yield Outcome(Fraction(1), prefix, argmax(laws.law(Role.RESIDUAL_TARGET, prefix)))
-
-
-def argmax(law: Law) -> int:
-    """The most probable token, the lowest id among equals."""
-    return max(range(len(law)), key=lambda token: (law[token], -token))
+        yield Outcome(Fraction(1), prefix, top_of(laws.law(Role.RESIDUAL_TARGET, prefix)))
 
 
 def _open(row: Law, prefix: Prefix, use: RecipeStep) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from specdist.errors import SettingsError
+from specdist.exact.bounded import OpenComparisonError, error_of, plain
 from specdist.exact.rational_vector import RationalVector
 from specdist.model.conditional import Prefix
 from specdist.model.recipe import RecipeStep
@@ -32,9 +33,13 @@ def _chances_of(rule: KeepRule) -> Chances:
     def chances(
         prefix: Prefix, tokens: tuple[int, ...], request: Request, use: RecipeStep
     ) -> tuple[Fraction, ...]:
-        confidences = RationalVector(draft_law(prefix, request.laws))
+        law = draft_law(prefix, request.laws)
+        rounding = sum(map(error_of, law), Fraction(0))
+        confidences = RationalVector(tuple(map(plain, law)), rounding)
         ones = RationalVector((Fraction(1),) * confidences.size)
         kept = rule.share(use, confidences)(ones)
+        if rounding and kept.error:
+            raise OpenComparisonError("whether a draft token is kept is within its rounding")
         if not isinstance(kept, RationalVector) or kept.error:
             raise SettingsError(
                 f"{use.text}: whether a draft token is kept is closer than can be decided",

@@ -33,6 +33,7 @@ from specdist.model.length import Blocks, Length, Lengths
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import Option
 from specdist.model.value_texts import count_from, one_of
+from specdist.rules.joint.draws import top_of
 from specdist.rules.lengths.length_rule import LengthRule, Request, confidence, draft_law
 
 Scores = tuple[Fraction, ...]
@@ -77,7 +78,7 @@ def _factor(prefix: Prefix, token: int, request: Request, scores: str) -> Fracti
     if scores == "confidence":
         return confidence(prefix, request.tables)
     law = draft_law(prefix, request.laws)
-    return law[token] if scores == "own-probability" else max(law)
+    return law[token] if scores == "own-probability" else law[top_of(law)]
 
 
 def _sorted_slots(scores: Sequence[Scores], ties: str) -> list[_Slot]:

@@ -18,6 +18,7 @@ from specdist.model.conditional import Prefix
 from specdist.model.recipe import RecipeStep
 from specdist.model.step_forms import Option
 from specdist.model.value_texts import Interval, number_within, one_of
+from specdist.rules.joint.draws import top_of
 from specdist.rules.lengths.length_rule import LengthRule, Request, draft_law
 
 _SHARE = number_within(Interval(low=Fraction(0), high=Fraction(1)))
@@ -32,7 +33,7 @@ def _chances(
 
 def _goes_on(prefix: Prefix, request: Request, use: RecipeStep) -> bool:
     law = draft_law(prefix[:-1], request.laws)
-    score = law[prefix[-1]] if use.word("score") == "own-probability" else max(law)
+    score = law[prefix[-1]] if use.word("score") == "own-probability" else law[top_of(law)]
     return score > use.number() or (score == use.number() and use.word("strict") == "no")
 
 

@@ -55,9 +55,11 @@ def draft_masses(tree: DraftTree, laws: PrefixLaws) -> dict[Prefix, Fraction]:
 
 
 def admission_profile(
-    tree: DraftTree, laws: PrefixLaws, chosen: ChosenLength, limit: int
+    tree: DraftTree, laws: PrefixLaws, scored: PrefixLaws, chosen: ChosenLength, limit: int
 ) -> dict[Prefix, Fraction]:
-    """``Pr(l >= k | x_1 .. x_k)`` of every prefix that can be drafted, the shorter first.
+    """``Pr(l >= k | x_1 .. x_k)`` of every prefix that can be drafted, the shorter first. The rule
+    looks at ``scored``: the laws, or the same with their rounding, which makes a decision within it
+    raise `OpenComparisonError`.
 
     Raises `SettingsError` for a proposal that is no chain or that has more than ``limit`` blocks
     or prefixes, `CaptureError` for tables that lack one.
@@ -65,10 +67,10 @@ def admission_profile(
     _refuse_large(tree, laws, limit)
     drafted = draft_masses(tree, laws)
     if chosen.rule.chances is not None:
-        return _profile_by_tokens(drafted, laws, chosen)
+        return _profile_by_tokens(drafted, scored, chosen)
     verified = dict.fromkeys(drafted, _ZERO)
     for block, mass in proposals(tree, laws):
-        for length, share in length_law(block, laws, chosen).items():
+        for length, share in length_law(block, scored, chosen).items():
             for end in range(length + 1):
                 verified[block.tokens[:end]] += mass * share
     return {prefix: verified[prefix] / mass for prefix, mass in drafted.items() if prefix}

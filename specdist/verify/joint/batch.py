@@ -37,10 +37,10 @@ def verify_batch_step(step: Step, plan: Plan, settings: CheckSettings) -> StepRe
     for setup in batch.setups:
         require_sure_tests(setup)
     law = batch_law(batch, settings.horizon or batch.depth + 1)
-    bound = _ONE if any(setup.laws.bound for setup in batch.setups) else _ZERO
+    bound = _bound(batch, law)
     verdict = _judged(law.total_variation, bound, settings)
     if batch.as_specified and not law.total_variation:
-        verdict, bound = Verdict.EQUAL, _ZERO
+        verdict = Verdict.EQUAL
     result = _result(batch, law, step, settings, bound)
     if verdict is Verdict.DIFFERENT:
         result = replace(result, correction=batch_correction(batch, law.horizon))
@@ -66,6 +66,13 @@ def verify_batch_step(step: Step, plan: Plan, settings: CheckSettings) -> StepRe
     )
 
 
+def _bound(batch: Batch, law: BatchLaw) -> Fraction:
+    """Nothing is known where rows were rounded, or masses are irrational."""
+    met = [setup.laws.met for setup in batch.setups]
+    off = any(one.bound or one.open for one in met)
+    return _ONE if off or any(alone.gathered.error for alone in law.alone) else _ZERO
+
+
 def _judged(variation: Fraction, bound: Fraction, settings: CheckSettings) -> Verdict:
     """Rounded rows prove nothing here: a schedule may turn on any of their digits."""
     if bound:
@@ -79,7 +86,7 @@ def _judged(variation: Fraction, bound: Fraction, settings: CheckSettings) -> Ve
 def _remarks(batch: Batch, step: Step) -> Iterator[Finding]:
     for setup, request in zip(batch.setups, step.requests, strict=True):
         yield from request.findings
-        yield from remark_findings(setup.laws.noted)
+        yield from remark_findings(setup.laws.met.noted)
 
 
 def _result(

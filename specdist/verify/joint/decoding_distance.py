@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from specdist.exact.rational_vector import relative_to_absolute
 from specdist.model.capture import Step
 from specdist.model.conditional import Prefix
 from specdist.model.role import Role
@@ -30,12 +31,16 @@ def decoding_distance(step: Step, first: Chosen, other: Chosen) -> tuple[Fractio
     one, two = _laws(step, first), _laws(step, other)
     if one.size**horizon > settings.max_outcomes:
         return None
-    return _above(one, two, (), horizon, _ONE, _ONE), horizon * (one.bound + two.bound)
+    return _above(one, two, (), horizon, _ONE, _ONE), horizon * (_off(one) + _off(two)) / 2
 
 
 def _laws(step: Step, chosen: Chosen) -> ModelLaws:
     plan, settings = chosen
     return ModelLaws(step, require_models(step), proposal_tree(step, settings), plan, settings)
+
+
+def _off(laws: ModelLaws) -> Fraction:
+    return relative_to_absolute(laws.met.bound)
 
 
 def _above(

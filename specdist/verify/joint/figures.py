@@ -16,7 +16,7 @@ from specdist.rules.joint.outcomes import PrefixLaws
 from specdist.verify.joint.gathering import Gathered
 from specdist.verify.joint.output import Block, JointLaw
 
-_ZERO = Fraction(0)
+_ZERO, _ONE = Fraction(0), Fraction(1)
 _ALL_TOKENS = 64
 
 
@@ -45,7 +45,12 @@ def bonus_figures(gathered: Gathered, laws: PrefixLaws, bound: Fraction) -> Join
         )
     if not total:
         return None
-    return JointBonus(figure(total, bound), figure(variation / total, bound))
+    return JointBonus(figure(total, bound), figure(variation / total, _of_share(total, bound)))
+
+
+def _of_share(total: Fraction, bound: Fraction) -> Fraction:
+    """How far a share of ``total`` may be off where part and total are both off by ``bound``."""
+    return min(2 * bound / (total - bound), _ONE) if total > bound else _ONE
 
 
 def marginals(
@@ -57,10 +62,10 @@ def marginals(
     bound: Fraction,
 ) -> tuple[Marginal, ...]:
     """The law of the token at every place of the output. Where whole outputs are too many to list
-    (``singles`` is None), at the first place alone."""
+    (``singles`` is None), at the places that every block names."""
     if singles is None:
-        singles = [block for block in law.blocks if block.prefix]
-    places = law.horizon if len(singles[0].prefix) == law.horizon else 1
+        singles = law.blocks
+    places = min(len(block.prefix) for block in singles)
     return tuple(
         _marginal(place, singles, laws.size, vocab, show, bound) for place in range(places)
     )

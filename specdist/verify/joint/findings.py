@@ -16,6 +16,7 @@ from specdist.verify.joint.correction import admission_notes
 from specdist.verify.joint.joint_repairs import (
     JointRepairs,
     Repair,
+    is_exact,
     law_of,
     minimal_repairs,
     repaired,
@@ -78,13 +79,15 @@ def open_findings(checked: JointChecked, result: JointResult) -> list[Finding]:
             "which reading the engine has"
         )
         return [_open("configuration-needed", message, note)]
-    if setup.laws.open_cuts:
+    if setup.laws.met.open:
         message = "the verdict hangs on a cut that is closer than the weights are rounded"
-        return [replace(_open("undecided-precision", message), notes=tuple(setup.laws.open_cuts))]
+        return [replace(_open("undecided-precision", message), notes=tuple(setup.laws.met.open))]
     message = f"total variation {figure(result.total_variation)} is not above its rounding bound"
     note = (
         "equality is proven where all roles of a side share one recipe; rows that are exact "
         "(probabilities, temperature 1/n) have no rounding"
+        if setup.laws.met.bound
+        else "probabilities of this rule are irrational: an enclosure proves no equality"
     )
     return [_open("undecided-precision", message, note)]
 
@@ -96,13 +99,13 @@ def _open(ident: str, message: str, *notes: str) -> Finding:
 def _diagnosed(checked: JointChecked) -> tuple[list[str], JointRepairs]:
     """The idents of a step that differs, the main one first, and its repairs."""
     setup, law = checked.setup, checked.law
-    goal = None
+    aim = goal = None
     if setup.lossy:
-        whole = repaired(setup, _everything(setup))
-        goal = law_of(whole, law.horizon)
+        aim = repaired(setup, _everything(setup))
+        goal = law_of(aim, law.horizon)
         if goal is None or same_output(goal, law, setup.laws):
             return ["lossy-by-design"], JointRepairs()
-    repairs = minimal_repairs(setup, goal, law.horizon)
+    repairs = minimal_repairs(setup, aim, law.horizon)
     by_design = ["lossy-by-design"] if goal is not None and goal.total_variation else []
     return [*_idents(checked, repairs), *by_design], repairs
 
@@ -147,8 +150,7 @@ def _exact_for_used(checked: JointChecked) -> bool:
         return False
     sources = {**setup.laws.sources, Role.REFERENCE: Role.ACCEPT_TARGET}
     other = replace(setup, laws=setup.laws.with_sources(sources))
-    law = law_of(other, checked.law.horizon)
-    return law is not None and not law.total_variation and not law.unnamed
+    return is_exact(other, checked.law.horizon)
 
 
 def _message(ident: str, setup: JointSetup) -> str:

@@ -14,13 +14,18 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from specdist.errors import SpecdistError
+from specdist.exact.vectors import same_law
+from specdist.model.conditional import Prefix
+from specdist.model.draft_tree import DraftTree
 from specdist.model.numerics import Numerics
 from specdist.model.role import Role
 from specdist.rules.joint.outcomes import PrefixLaws
 from specdist.rules.joint.registry import read_joint_rule
 from specdist.rules.registry import read_rule
-from specdist.verify.joint.joint_setup import JointSetup, reachable
+from specdist.verify.joint.joint_setup import JointSetup
 from specdist.verify.joint.output import JointLaw, expanded, joint_law
+from specdist.verify.joint.prefix_laws import ModelLaws
+from specdist.verify.joint.verdict import proven
 from specdist.verify.repairs import EXCLUSIVE, NUMERIC, TO_REFERENCE
 from specdist.verify.repairs import repaired as repaired_position
 from specdist.verify.setup import Setup
@@ -114,9 +119,11 @@ def numerics_repaired(setup: JointSetup, names: Collection[str]) -> Numerics:
     return repaired_position(position, names).numerics
 
 
-def minimal_repairs(setup: JointSetup, goal: JointLaw | None, horizon: int) -> JointRepairs:
-    """Every inclusion-minimal set of repairs whose joint law is the goal (None: the reference)."""
+def minimal_repairs(setup: JointSetup, aim: JointSetup | None, horizon: int) -> JointRepairs:
+    """Every inclusion-minimal set of repairs whose joint law is proven to be the goal: the law of
+    the setup ``aim``, or the reference where there is none."""
     names = candidates(setup)
+    goal = None if aim is None else law_of(aim, horizon)
     found: list[Repair] = []
     tried = 0
     for chosen in _sets(names):
@@ -125,8 +132,13 @@ def minimal_repairs(setup: JointSetup, goal: JointLaw | None, horizon: int) -> J
         if tried >= MOST_TRIED or (tried and tried * setup.size() > setup.limit):
             return JointRepairs(tuple(found), tried, cut_off=True)
         tried += 1
-        law = law_of(repaired(setup, chosen), horizon)
-        if law is not None and _reaches(law, goal, setup.laws):
+        one = repaired(setup, chosen)
+        if aim is None or goal is None:
+            reached = is_exact(one, horizon)
+        else:
+            law = law_of(one, horizon)
+            reached = law is not None and same_output(law, goal, setup.laws) and _alike(one, aim)
+        if reached:
             found.append(chosen)
     return JointRepairs(tuple(found), tried)
 
@@ -148,10 +160,23 @@ def same_output(first: JointLaw, second: JointLaw, laws: PrefixLaws) -> bool:
     return {z: m for z, m in mine.items() if m} == {z: m for z, m in other.items() if m}
 
 
-def _reaches(law: JointLaw, goal: JointLaw | None, laws: PrefixLaws) -> bool:
-    if goal is None:
-        return not law.total_variation and not law.unnamed
-    return same_output(law, goal, laws)
+def is_exact(setup: JointSetup, horizon: int) -> bool:
+    """Whether the joint law of a setup is proven to be the reference."""
+    try:
+        gathered = setup.gathered("accept")
+        law = joint_law(gathered, setup.laws, horizon)
+    except SpecdistError:
+        return False
+    return not (law.total_variation or law.unnamed) and proven(setup, gathered)
+
+
+def _alike(one: JointSetup, aim: JointSetup) -> bool:
+    """Whether equal represented laws of two setups are equal real-valued ones: nothing was rounded,
+    or every part of them is the same."""
+    met = one.laws.met
+    parts = ((s.tree, s.use, s.numerics, s.proposal, s.length) for s in (one, aim))
+    first, second = parts
+    return not (met.bound or met.open) or (first == second and one.laws.filled_as(aim.laws))
 
 
 def _sets(names: list[str]) -> Iterator[Repair]:
@@ -168,11 +193,25 @@ def _same(setup: JointSetup, first: Role, second: Role) -> bool:
         return first in laws.one_hot and second in laws.one_hot
     if laws.same(first, second):
         return True
-    for count, prefix in enumerate(reachable(laws, setup.tree)):
+    for count, prefix in enumerate(_reachable(laws, setup.tree)):
         if count >= _COMPARED_PREFIXES:
             return False
         if len(prefix) == setup.tree.depth and Role.BONUS_FROM not in (first, second):
             continue
-        if laws.law(first, prefix) != laws.law(second, prefix):
+        if not same_law(laws.exact(first, prefix), laws.exact(second, prefix)):
             return False
     return True
+
+
+def _reachable(laws: ModelLaws, tree: DraftTree) -> Iterator[Prefix]:
+    """Every prefix that a chain of drafts can reach, breadth first, the start included."""
+    level: list[Prefix] = [()]
+    for _ in range(tree.depth + 1):
+        yield from level
+        level = [
+            (*prefix, token)
+            for prefix in level
+            if len(prefix) < tree.depth
+            for token, mass in enumerate(laws.law(Role.DRAFTED_FROM, prefix))
+            if mass
+        ]

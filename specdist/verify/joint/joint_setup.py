@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from specdist.errors import SettingsError
-from specdist.exact.bounded import OpenComparisonError
+from specdist.exact.bounded import OpenComparisonError, most
 from specdist.exact.rational_vector import relative_to_absolute
 from specdist.model.conditional import Prefix
 from specdist.model.draft_tree import DraftTree
@@ -30,12 +30,15 @@ from specdist.verify.joint.admission import (
 )
 from specdist.verify.joint.chain import Chain, position_roles
 from specdist.verify.joint.gathering import Gathered, gather, too_many
-from specdist.verify.joint.prefix_laws import ModelLaws, RoundedLaws
+from specdist.verify.joint.prefix_laws import ModelLaws
+from specdist.verify.joint.rounded_laws import RoundedLaws
 from specdist.verify.repairs import TO_REFERENCE
 from specdist.verify.setup import Setup
 
 _UNKNOWN = Fraction(2)
 """No two laws are further apart in L1: nothing is known of a rule's rounding."""
+
+_CLOSE_LENGTH = "draft: whether a token is verified is closer than the weights are rounded"
 
 Route = Literal["prefixes", "proposals"]
 
@@ -90,13 +93,18 @@ class JointSetup:
         """Whether the roles alone prove that the joint law is the target's, whatever was rounded:
         a lossless rule in real arithmetic that tests every draft token with its own law."""
         laws = self.laws
-        plain = self.numerics.ideal and self._tests_what_it_drafts
+        plain = self.numerics.ideal and self._tests_what_it_drafts and not self._foreign
         targets = all(laws.same(role, Role.REFERENCE) for role in TO_REFERENCE)
         one_hot = len(laws.one_hot) == len(ONE_HOT_ROLES)
+        drawn = self.tree.is_chain or (self.joint and self.tree.siblings in self.joint.siblings)
         drafts = not laws.one_hot and all(
             laws.same(role, Role.DRAFTED_FROM) for role in ONE_HOT_ROLES
         )
-        return plain and self.lossless and targets and (one_hot or drafts)
+        return plain and self.lossless and targets and (one_hot or bool(drawn and drafts))
+
+    @property
+    def _foreign(self) -> bool:
+        return self.joint is not None and self.joint.foreign
 
     @property
     def _tests_what_it_drafts(self) -> bool:
@@ -118,7 +126,12 @@ class JointSetup:
         """``Pr(length >= k | x_1 .. x_k)`` of the length rule, by drafted prefix."""
         if self.length is None:
             raise ValueError("the step has no length rule")
-        return admission_profile(self.tree, self.laws, self.length, self.limit)
+        limits = self.length, self.limit
+        try:
+            return admission_profile(self.tree, self.laws, RoundedLaws(self.laws), *limits)
+        except OpenComparisonError:
+            self.laws.met.open[_CLOSE_LENGTH] = None
+            return admission_profile(self.tree, self.laws, self.laws, *limits)
 
     def size(self) -> int:
         """How many outcomes there are at most, one for every kept path and token that follows it;
@@ -139,24 +152,43 @@ class JointSetup:
         size = self.size()
         if size > self.limit:
             raise too_many(size, self.limit, self._what_fits())
+        found = self._gathered(zero_draft)
+        if self.length is not None and self.length.rule.lengths is not None:
+            found.error += self._profile_error
+        return found
+
+    def _gathered(self, zero_draft: str | None) -> Gathered:
         if self.joint is not None:
             return self._gathered_over_proposals(self.joint)
         chain = self.chain(zero_draft)
         found = gather(chain.outcomes(), self.laws.size, self.limit)
-        row = relative_to_absolute(self.laws.bound)
+        row = relative_to_absolute(self.laws.met.bound)
         found.error += min(chain.length * chain.error + row, _UNKNOWN)
         return found
 
+    @property
+    def _profile_error(self) -> Fraction:
+        """What rounding does to a profile that is a mean over the tokens behind a prefix.
+
+        ``Q(z) Pr(l >= k | z)`` is a sum of masses of blocks, whose law is off by n rows; keeping
+        one factor and rounding the other moves it by at most 2 n rows, and the law of the lengths,
+        a difference of two such for each of n + 1 lengths, by at most ``4 n (n + 1)`` rows.
+        """
+        n = self.tree.depth
+        return min(4 * n * (n + 1) * relative_to_absolute(self.laws.met.bound), _UNKNOWN)
+
     def _gathered_over_proposals(self, joint: JointRule) -> Gathered:
         """With the rounding of the rows carried through the rule; where that leaves a comparison
-        open, the represented numbers, of whose error nothing is known."""
+        open, and for a foreign rule, the represented numbers, of whose error nothing is known."""
         try:
-            outcomes = self._outcomes(joint, RoundedLaws(self.laws))
-            return gather(outcomes, self.laws.size, self.limit)
+            if not joint.foreign:
+                outcomes = self._outcomes(joint, RoundedLaws(self.laws))
+                return gather(outcomes, self.laws.size, self.limit)
         except OpenComparisonError:
-            found = gather(self._outcomes(joint, self.laws), self.laws.size, self.limit)
-            found.error += _UNKNOWN
-            return found
+            pass
+        found = gather(self._outcomes(joint, self.laws), self.laws.size, self.limit)
+        found.error += _UNKNOWN if self.laws.met.bound else 0
+        return found
 
     def _outcomes(self, joint: JointRule, laws: PrefixLaws) -> Iterator[Outcome]:
         if joint.walk is not None and self.length is None:
@@ -164,7 +196,7 @@ class JointSetup:
             return
         for drafted, weight in self._proposals(laws):
             for outcome in joint.outcomes(drafted, laws, self.use):
-                mass, error = weight * outcome.mass, weight * outcome.error
+                mass, error = weight * outcome.mass, most(weight) * outcome.error
                 yield replace(outcome, mass=mass, error=error)
 
     def _proposals(self, laws: PrefixLaws) -> Iterator[tuple[Drafted, Fraction]]:
@@ -204,17 +236,3 @@ class JointSetup:
                     return f"draft length {depth} lists {smaller.size():,}"
                 return f"the tree cut at depth {depth} lists {smaller.size():,}"
         return f"--max-outcomes {self.size()} lists them all"
-
-
-def reachable(laws: ModelLaws, tree: DraftTree) -> Iterator[Prefix]:
-    """Every prefix that a chain of drafts can reach, breadth first, the start included."""
-    level: list[Prefix] = [()]
-    for _ in range(tree.depth + 1):
-        yield from level
-        level = [
-            (*prefix, token)
-            for prefix in level
-            if len(prefix) < tree.depth
-            for token, mass in enumerate(laws.law(Role.DRAFTED_FROM, prefix))
-            if mass
-        ]

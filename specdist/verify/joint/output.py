@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from specdist.errors import CaptureError
 from specdist.exact.rational_vector import exact_total
 from specdist.model.conditional import Prefix
 from specdist.model.role import Role
@@ -107,9 +108,12 @@ def expanded(law: JointLaw, laws: PrefixLaws) -> tuple[Block, ...] | None:
     if all(len(block.prefix) == law.horizon for block in law.blocks):
         return tuple(sorted(law.blocks, key=lambda each: each.prefix))
     single: list[Block] = []
-    for block in law.blocks:
-        for rest, share in _continuations(block.prefix, laws, law.horizon):
-            single.append(Block(rest, block.output * share, block.reference * share))
+    try:
+        for block in law.blocks:
+            for rest, share in _continuations(block.prefix, laws, law.horizon):
+                single.append(Block(rest, block.output * share, block.reference * share))
+    except CaptureError:
+        return None
     return tuple(sorted(single, key=lambda each: each.prefix))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from specdist.errors import CaptureError, RowError
-from specdist.exact.bounded import bounded
+from specdist.exact.bounded import OpenComparisonError, bounded_law
 from specdist.exact.law import RationalLaw
-from specdist.exact.rational_vector import rounded_up
 from specdist.exact.vectors import rational
 from specdist.model.capture import Step
 from specdist.model.conditional import ConditionalRows, Models, Prefix
@@ -20,9 +20,22 @@ from specdist.model.role import DRAFT_ROLES, ONE_HOT_ROLES, TARGET_ROLES, Role
 from specdist.model.row import Row
 from specdist.model.settings import CheckSettings
 from specdist.processing import Processed, RowContext, TokenHistory
+from specdist.rules.joint.draws import top_of
 from specdist.rules.joint.outcomes import Law
 from specdist.verify.plan import Plan
 from specdist.verify.position_laws import Noted, RowShelf
+
+
+@dataclass(slots=True)
+class Met:
+    """What the rows that a step asked for had to say: shared by all of its setups, as the laws are.
+
+    ``rows`` by identity, remarks, the largest bound, and decisions within rounding (``open``)."""
+
+    rows: set[int] = field(default_factory=set)
+    noted: dict[Noted, None] = field(default_factory=dict)
+    open: dict[str, None] = field(default_factory=dict)
+    bound: Fraction = Fraction(0)
 
 
 class ModelLaws:
@@ -49,10 +62,7 @@ class ModelLaws:
         self._rational: dict[int, tuple[Processed, RationalLaw]] = {}
         self.sources: Mapping[Role, Role] = {}
         self.points: frozenset[Role] = frozenset()
-        self.used: set[int] = set()
-        self.noted: dict[Noted, None] = {}
-        self.bound = Fraction(0)
-        self.open_cuts: dict[str, None] = {}
+        self.met = Met()
 
     @property
     def size(self) -> int:
@@ -73,8 +83,7 @@ class ModelLaws:
     ) -> ModelLaws:
         """The same rows with some roles taking the laws of others, and those in ``points`` the
         point mass at the drafted token."""
-        other = object.__new__(ModelLaws)
-        other.__dict__.update(self.__dict__)
+        other = copy(self)
         other.sources, other.points = sources, points | self.points
         return other
 
@@ -99,16 +108,32 @@ class ModelLaws:
         return self._tree.is_chain and self._tree.siblings in ("top", "given")
 
     def _point_mass(self, law: RationalLaw, prefix: Prefix) -> RationalLaw:
-        given, values = self._tree.tokens, law.values
-        token = values.index(max(values)) if given is None else given[len(prefix)]
+        given = self._tree.tokens
+        token = self._top(law) if given is None else given[len(prefix)]
         if token not in self._points:
             values = tuple(Fraction(other == token) for other in range(self.size))
             self._points[token] = RationalLaw(values, origin=("drafted", token))
         return self._points[token]
 
+    def _top(self, law: RationalLaw) -> int:
+        try:
+            return top_of(bounded_law(law))
+        except OpenComparisonError:
+            self.met.open["draft: two tokens may be the most probable one within rounding"] = None
+            return top_of(law.values)
+
     def same(self, first: Role, second: Role) -> bool:
         """Whether two roles are filled alike by construction: one table, one recipe."""
-        mine, other = self.sources.get(first, first), self.sources.get(second, second)
+        return self._alike(self.sources.get(first, first), self.sources.get(second, second))
+
+    def filled_as(self, other: ModelLaws) -> bool:
+        """Whether every role is filled as with other sources, by construction."""
+        return self.points == other.points and all(
+            self._alike(self.sources.get(role, role), other.sources.get(role, role))
+            for role in Role
+        )
+
+    def _alike(self, mine: Role, other: Role) -> bool:
         if mine is other:
             return True
         if mine in self._tables or other in self._tables:
@@ -134,7 +159,7 @@ class ModelLaws:
     def _made(self, role: Role, prefix: Prefix, rank: int) -> RationalLaw:
         table = self._table(role, rank)
         row = table.row(prefix)
-        self.used.add(id(row))
+        self.met.rows.add(id(row))
         recipe = Recipe() if role in self._tables else self._recipes[role]
         processed = self._shelf(prefix).processed(row, recipe)
         if processed.law.size != self.size:
@@ -142,10 +167,10 @@ class ModelLaws:
         side = "target" if role in TARGET_ROLES else "draft"
         for remark in processed.remarks:
             if remark.ident == "undecided-precision":
-                self.open_cuts[f"{side}: {remark.message}"] = None
+                self.met.open[f"{side}: {remark.message}"] = None
             else:
-                self.noted[Noted(side, remark)] = None
-        self.bound = max(self.bound, processed.law.bound)
+                self.met.noted[Noted(side, remark)] = None
+        self.met.bound = max(self.met.bound, processed.law.bound)
         known = self._rational.get(id(processed))
         if known is None:
             known = self._rational[id(processed)] = (processed, rational(processed.law))
@@ -181,35 +206,7 @@ class ModelLaws:
         """Rows that no reachable prefix asked for."""
         tables = [self._models.target, *self._models.drafts, *self._tables.values()]
         rows = {id(row) for table in tables for row in table.every_row}
-        return len(rows - self.used)
-
-
-@dataclass(slots=True)
-class RoundedLaws:
-    """The same laws with the rounding of every entry (`Bounded`), for rules over proposals:
-    weights off by a share b of themselves put a probability off by at most ``2 b / (1 - b)``."""
-
-    laws: ModelLaws
-    _known: dict[int, tuple[Law, Law]] = field(default_factory=dict)
-
-    @property
-    def size(self) -> int:
-        return self.laws.size
-
-    @property
-    def one_hot(self) -> frozenset[Role]:
-        return self.laws.one_hot
-
-    def law(self, role: Role, prefix: Prefix, rank: int = 0) -> Law:
-        """``P(. | prefix)`` of a role, each entry with its error."""
-        found = self.laws.exact(role, prefix, rank)
-        if not found.bound:
-            return found.values
-        key = id(found.values)
-        if key not in self._known:
-            relative = 2 * found.bound / (1 - found.bound)
-            self._known[key] = (found.values, bounded(found.values, rounded_up(relative)))
-        return self._known[key][1]
+        return len(rows - self.met.rows)
 
 
 def _other_size(role: Role, size: int, expected: int, row: Row) -> RowError:

@@ -40,6 +40,11 @@ UNKNOWN_ERROR = (
     "rounding moves the figures of this rule"
 )
 
+FOREIGN_ERROR = (
+    "a rule of your own sees the represented numbers: nothing is known of how far rounding moves "
+    "its figures, and rows that are exact (probabilities) leave nothing open"
+)
+
 
 def verify_one_position(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
     """Captured rows of one position under a rule that takes several drafts there: the law of the
@@ -63,7 +68,7 @@ def verify_joint_step(step: Step, plan: Plan, settings: CheckSettings) -> StepRe
     result = _result(checked, step, settings)
     if checked.verdict is Verdict.DIFFERENT:
         result = replace(result, correction=corrected(setup, horizon))
-    findings = [*step.findings, *remark_findings(setup.laws.noted)]
+    findings = [*step.findings, *remark_findings(setup.laws.met.noted)]
     if checked.verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
         findings += output_findings(checked, result, step, plan, settings)
     elif checked.verdict is Verdict.UNDECIDED:
@@ -150,7 +155,7 @@ def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> Joint
         sequences=sequence_lines(singles or law.blocks, step.vocab, settings.show, bound),
         roles=laws.uses(),
         bonus=bonus_figures(gathered, laws, bound),
-        optima=optima(tree, laws, accepted, laws.bound, bound * tree.depth),
+        optima=optima(tree, laws, accepted, laws.met.bound, bound * tree.depth),
         admission=None if setup.length is None else admission(setup.profile, step.vocab),
         unused_rows=laws.unused_rows(),
         forbidden_mass=figure(law.forbidden_mass, bound) if different else None,
@@ -161,7 +166,8 @@ def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> Joint
 def _notes(setup: JointSetup, gathered: Gathered) -> Iterator[str]:
     """What was not worked out."""
     if gathered.error >= 2:
-        yield UNKNOWN_ERROR
+        foreign = setup.joint is not None and setup.joint.foreign
+        yield FOREIGN_ERROR if foreign else UNKNOWN_ERROR
     skipped = optima_note(setup.tree, setup.laws.size)
     if skipped is not None:
         yield skipped

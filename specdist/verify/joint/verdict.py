@@ -36,13 +36,20 @@ def checked_setup(setup: JointSetup, horizon: int, settings: CheckSettings) -> J
     law = joint_law(gathered, setup.laws, horizon)
     bound = _bound(setup, gathered, horizon)
     verdict = _judged(law, bound, settings)
-    if setup.laws.bound and verdict is Verdict.EQUAL and not setup.as_specified:
+    if verdict is Verdict.EQUAL and not proven(setup, gathered):
         verdict = Verdict.UNDECIDED
     if other is not None and verdict is not _judged(other, bound, settings):
         verdict = Verdict.UNDECIDED
-    if setup.laws.open_cuts and not setup.as_specified:
+    if setup.laws.met.open and not setup.as_specified:
         verdict = Verdict.UNDECIDED
     return JointChecked(setup, gathered, law, verdict, bound, other)
+
+
+def proven(setup: JointSetup, gathered: Gathered) -> bool:
+    """Whether equal represented laws are equal real-valued ones: nothing was rounded or left open,
+    or the roles prove it."""
+    met = setup.laws.met
+    return not (met.bound or met.open or gathered.error) or setup.as_specified
 
 
 def _bound(setup: JointSetup, gathered: Gathered, horizon: int) -> Fraction:
@@ -51,7 +58,7 @@ def _bound(setup: JointSetup, gathered: Gathered, horizon: int) -> Fraction:
     Hybrid bound: laws of K tokens whose conditional laws are off by at most e are off by K e; so
     the reference, by which short outputs are completed too, adds 2 K e.
     """
-    row = relative_to_absolute(setup.laws.bound)
+    row = relative_to_absolute(setup.laws.met.bound)
     return min(gathered.error + 2 * horizon * row, Fraction(1))
 
 
