@@ -375,6 +375,16 @@ def test_a_dumped_block_with_a_wrong_role(tmp_path: Path) -> None:
     }
 
 
+def test_rates_along_a_path_say_what_they_hold_for(tmp_path: Path) -> None:
+    path = tmp_path / "compared.json"
+    path.write_text(json.dumps(captured(constant(3), (2, 1, 0))), encoding="utf-8")
+    said = " ".join(run("check", path, "--rule", "block").stdout.split())
+    assert "acceptance rate: over the draft tokens of a position, given that all before it" in said
+    both = run("compare", path, "--rule", "token", "--rule", "block")
+    assert "under block the rate of a position holds given" in " ".join(both.stdout.split())
+    assert "under block" not in run("compare", path, "--rule", "token").stdout
+
+
 # ---- what is refused -------------------------------------------------------------------------
 
 

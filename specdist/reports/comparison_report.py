@@ -22,6 +22,10 @@ _WHOLE = ("variant", "verdict", "accepted", "tokens", "left", "acceptance", "var
 _LONGEST_LABEL = 30
 _OWN = "each variant is compared with its own decoding without speculation"
 _READING = f"{_OWN}; largest variation is the largest total variation of a position"
+_READING_BLOCK = (
+    f"{_READING}; under block the rate of a position holds given that all before it are kept: "
+    "specdist check says how many draft tokens either rule accepts on the drafted path"
+)
 _READING_WHOLE = (
     "accepted: expected draft tokens accepted a step; tokens: expected tokens emitted a step, "
     "bonus token included; left: tokens per step that the best lossless verifier of the same "
@@ -61,14 +65,20 @@ def table(compared: Sequence[Compared]) -> list[str]:
     steps, so that means over both are never set side by side."""
     first = compared[0]
     if first.whole is None:
-        return [*_positions(compared), "", *_checked(first.report.summary), *layout.wrap(_READING)]
+        return [*_positions(compared), "", *_checked(first.report.summary), *_along(compared)]
     lines = [*_whole(compared), "", *_checked(first.whole.summary, "draft token")]
     lines += layout.wrap(_reading(compared))
     if first.rows is None:
         return lines
     lines = ["steps over conditional models", "", *lines, "", "steps with rows of positions", ""]
-    lines += [*_positions(compared), "", *_checked(first.rows.summary), *layout.wrap(_READING)]
+    lines += [*_positions(compared), "", *_checked(first.rows.summary), *_along(compared)]
     return lines
+
+
+def _along(compared: Sequence[Compared]) -> list[str]:
+    """How to read the figures of positions; block's are those of a path."""
+    block = any("block" in item.rules for item in compared)
+    return layout.wrap(_READING_BLOCK if block else _READING)
 
 
 def _checked(summary: Summary, unit: str = "position") -> list[str]:

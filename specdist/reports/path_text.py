@@ -13,6 +13,10 @@ from specdist.reports.view import View, plural
 
 _COLUMNS = ("token_acceptance", "ratio", "threshold")
 _TITLES = ("token acceptance", "ratio r", "coin h")
+_RATE = (
+    "acceptance rate: over the draft tokens of a position, given that all before it are kept; it "
+    "does not say which rule accepts more"
+)
 
 
 def of(steps: Sequence[StepResult]) -> list[tuple[StepResult, PathResult]]:
@@ -30,6 +34,7 @@ def tables(located: Sequence[tuple[StepResult, PathResult]], view: View) -> list
         for step, path in located if view.verbose else ():
             lines += ["", f"step {step.id}", *_positions(step, path, view)]
         lines += _left_open([path for _, path in located])
+    lines += layout.wrap(_RATE, "", "  ", layout.WIDTH - 2)
     return [f"  {line}".rstrip() for line in lines]
 
 
