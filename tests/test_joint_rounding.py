@@ -223,3 +223,15 @@ def test_underflowed_drafts_are_accepted_or_not(tmp_path: Path) -> None:
     assert found["verdict"] == "undecided"
     bound = found["joint"]["expected_accepted"]["bound"]
     assert bound > 0.1
+
+
+def test_a_cost_figure_whose_divisor_may_be_anything_is_none(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(USER_RULES)
+    step = logits(["0", "1", "2"], ["1", "0", "3"])
+    options = ["--rule", f"{tmp_path / 'own.py'}:Token", "--draft-operations", "1/10"]
+    found = verdict(step, tmp_path, *options, "--output-tokens", "5")
+    lines = {line["name"]: line for line in found["cost"]}
+    assert lines["operations factor"]["value"] is None
+    assert "not determined" in lines["operations factor"]["text"]
+    bounds = [line["value"]["bound"] for line in lines.values() if line["value"]]
+    assert all(bound > 0 for bound in bounds)

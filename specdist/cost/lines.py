@@ -104,8 +104,8 @@ def _operations(expected: Figure, shape: Shape, draft_operations: Fraction) -> C
         f"a draft token takes {brief(draft_operations)} of the operations of a target token, and "
         "every draft token is verified; operations are not time"
     )
-    figure = _over(value, tokens, expected.bound or Fraction(0))
-    return CostLine("operations factor", figure, NOT_MEASURED, assumes)
+    slack = expected.bound or Fraction(0)
+    return _over("operations factor", value, tokens, slack, NOT_MEASURED, assumes)
 
 
 def _calls(law: Mapping[int, Fraction], tokens: int, law_bound: Fraction | None) -> list[CostLine]:
@@ -116,32 +116,33 @@ def _calls(law: Mapping[int, Fraction], tokens: int, law_bound: Fraction | None)
         "step may emit more than is needed"
     )
     name = f"target calls for {several(tokens, 'token')}"
-    low, high = (
-        _over(bound, expected, max(law) * (law_bound or Fraction(0)))
-        for bound in calls_bounds(expected, max(law), tokens)
-    )
+    low, high = calls_bounds(expected, max(law), tokens)
+    slack = max(law) * (law_bound or Fraction(0))
     if not is_quick(law, tokens):
         text = "the exact number takes long"
         return [
-            CostLine(f"{name}, at least", low, text, assumes),
-            CostLine(f"{name}, at most", high, text, assumes),
+            _over(f"{name}, at least", low, expected, slack, text, assumes),
+            _over(f"{name}, at most", high, expected, slack, text, assumes),
         ]
     exact = expected_calls(law, tokens)
     # R(n) moves by at most d R'(N) more than the mean move of R(n - k), d the move of the law in
     # all; over the steps of an output that is d R'(N) R(N), and R'(N) is at most N.
     bound = None if law_bound is None else law_bound * tokens * exact
-    ratio = CostLine(
-        f"{several(tokens, 'token')} over expected tokens",
-        low,
-        "too low by what the last step emits in vain",
-        assumes,
-    )
+    per_step = f"{several(tokens, 'token')} over expected tokens"
+    text = "too low by what the last step emits in vain"
+    ratio = _over(per_step, low, expected, slack, text, assumes)
     return [CostLine(name, Figure.of(exact, bound), "", assumes), ratio]
 
 
-def _over(quotient: Fraction, divisor: Fraction, slack: Fraction) -> Figure:
-    """A quotient whose divisor may be off by ``slack``."""
-    return Figure.of(quotient, quotient * slack / (divisor - slack))
+def _over(
+    name: str, quotient: Fraction, divisor: Fraction, slack: Fraction, text: str, assumes: str
+) -> CostLine:
+    """The line of a quotient whose divisor may be off by ``slack``; without a figure where that
+    leaves nothing of it."""
+    if slack >= divisor:
+        why = "not determined: nothing is known of the expected tokens, whose rows were rounded"
+        return CostLine(name, None, why, assumes)
+    return CostLine(name, Figure.of(quotient, quotient * slack / (divisor - slack)), text, assumes)
 
 
 def measured_lines(expected: Figure | None, times: StepTimes) -> tuple[CostLine, ...]:

@@ -100,14 +100,14 @@ class BlockPath:
         return path_result(self.step, self.laws)
 
     def _mass_is_off(self, checked: Checked, verdict: Verdict) -> bool:
-        """Whether the right law follows a prefix that is kept with another probability than r."""
+        """Whether the right law follows a prefix that may not be kept with probability r."""
         if checked.setup.rule is not BLOCK_POSITION or verdict is not Verdict.EQUAL:
             return False
         if tested_as_drafted(checked.laws):
             return False
         masses = block_masses(checked.laws, self.weight)
-        off = abs(masses.total - self.weight.value)
-        return off > masses.error + self.weight.value * self.weight.doubt
+        rounded = bool(masses.error or self.weight.doubt)
+        return rounded or masses.total != self.weight.value
 
 
 def _never_kept(index: int) -> Finding:
@@ -125,6 +125,7 @@ def _mass_finding(index: int) -> Finding:
         "undecided-precision",
         Severity.WARNING,
         "the next token follows the reference, but this prefix is not kept with the probability "
-        "that block verification needs; rows of one path do not tell what that moves",
+        "that block verification needs, or not provably; rows of one path do not tell what that "
+        "moves",
         index,
     )
