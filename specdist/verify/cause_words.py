@@ -25,12 +25,13 @@ _OF_THE_RULE: Mapping[str, str] = {
 }
 
 
-def repair_words(repair: Repair, uses: Sequence[RoleUse], rule_kind: str) -> str:
-    """One set of repairs as an instruction, such as ``draft without top-p``."""
+def repair_words(repair: Repair, uses: Sequence[RoleUse], rule_kind: str, bonus: str = "") -> str:
+    """One set of repairs as an instruction, such as ``draft without top-p``. ``bonus`` names what
+    is drawn from `bonus_from`, where the roles do not tell."""
     recipes = {use.role: use.recipe for use in uses}
     parts = [
         *_draft_words(set(repair), recipes),
-        *_target_words(set(repair), recipes),
+        *_target_words(set(repair), recipes, bonus),
         *([_OF_THE_RULE[rule_kind]] if "rule" in repair else []),
         *(words for name, words in _OF_THE_MODEL.items() if name in repair),
     ]
@@ -55,7 +56,7 @@ def _draft_words(names: set[str], recipes: Mapping[str, str]) -> list[str]:
     return parts
 
 
-def _target_words(names: set[str], recipes: Mapping[str, str]) -> list[str]:
+def _target_words(names: set[str], recipes: Mapping[str, str], bonus: str) -> list[str]:
     both = {"accept_target", "residual_target"}
     parts = []
     if both <= names:
@@ -71,8 +72,8 @@ def _target_words(names: set[str], recipes: Mapping[str, str]) -> list[str]:
         parts.append(f"recover {changed or 'from the reference'}")
     if "bonus_from" in names:
         changed = changes(recipes["bonus_from"], recipes["reference"])
-        which = "what replaces a dropped token" if "drafted_from" in recipes else "the bonus token"
-        parts.append(f"draw {which} {changed or 'from the reference'}")
+        here = "what replaces a dropped token" if "drafted_from" in recipes else "the bonus token"
+        parts.append(f"draw {bonus or here} {changed or 'from the reference'}")
     return parts
 
 

@@ -23,6 +23,7 @@ from specdist.verify.joint.joint_repairs import (
     same_output,
 )
 from specdist.verify.joint.joint_setup import JointSetup
+from specdist.verify.joint.output import forbidden_starts
 from specdist.verify.joint.reproduction import reproduction
 from specdist.verify.joint.verdict import JointChecked
 from specdist.verify.plan import Plan
@@ -161,7 +162,8 @@ def _message(ident: str, setup: JointSetup) -> str:
 
 def _words(repair: Repair, setup: JointSetup, result: JointResult) -> str:
     plain = tuple(name for name in repair if name != "rule")
-    words = [repair_words(plain, result.roles, "")] if plain else []
+    bonus = "the bonus token" + (" and what replaces a dropped one" if setup.proposal else "")
+    words = [repair_words(plain, result.roles, "", bonus)] if plain else []
     return "; ".join(words + ([_RULE_WORDS] if "rule" in repair else []))
 
 
@@ -177,7 +179,8 @@ def _notes(
         f"total variation {variation} over the first {checked.law.horizon} tokens; expected "
         f"accepted draft tokens {figure(result.expected_accepted)} a step"
     )
-    if result.marginals and not any(m.total_variation.exact for m in result.marginals):
+    every_place = len(result.marginals) == checked.law.horizon
+    if every_place and not any(m.total_variation.exact for m in result.marginals):
         yield "the law of every single token is right: only their joint law shows it"
     yield from admission_notes(result.admission, result.correction, vocab, result.vocab_size)
     if result.bonus is not None and result.bonus.total_variation.exact:
@@ -193,11 +196,11 @@ def _notes(
 
 def _impossible(checked: JointChecked, result: JointResult, horizon: int) -> Iterator[Finding]:
     """`impossible-token`: mass on outputs that the target never emits."""
-    forbidden = [block for block in checked.law.blocks if not block.reference and block.output]
+    forbidden = forbidden_starts(checked.law, checked.setup.laws)
     if not forbidden or result.forbidden_mass is None:
         return
-    worst = max(forbidden, key=lambda block: block.output)
-    shown = " ".join(named(token, None, result.vocab_size) for token in worst.prefix)
+    worst = max(forbidden, key=forbidden.__getitem__)
+    shown = " ".join(named(token, None, result.vocab_size) for token in worst)
     yield Finding(
         "impossible-token",
         Severity.ERROR,

@@ -15,7 +15,7 @@ from specdist.errors import CaptureError
 from specdist.exact.rational_vector import exact_total
 from specdist.model.conditional import Prefix
 from specdist.model.role import Role
-from specdist.rules.joint.outcomes import PrefixLaws
+from specdist.rules.joint.outcomes import Law, PrefixLaws
 from specdist.verify.joint.gathering import Gathered, Masses
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -86,18 +86,53 @@ def _blocks(root: _Node, laws: PrefixLaws, horizon: int) -> Iterator[Block]:
     open_nodes: list[tuple[Prefix, _Node, Fraction, Fraction]] = [((), root, _ONE, _ZERO)]
     while open_nodes:
         prefix, node, reference, carried = open_nodes.pop()
-        if not node.children or not reference:
+        law = None
+        if node.children:
+            law = _goes_on(prefix, laws, reference, carried + node.ends)
+        if law is None:
             yield Block(prefix, carried + node.total(), reference)
             continue
         carried += node.ends
-        law = laws.law(Role.REFERENCE, prefix)
         for token in range(laws.size - 1, -1, -1):
             child = node.children.get(token)
             follows, passes = reference * law[token], carried * law[token]
             if child is not None:
                 open_nodes.append(((*prefix, token), child, follows, passes))
-            elif follows:
+            elif follows or passes:
                 yield Block((*prefix, token), passes, follows)
+
+
+def _goes_on(
+    prefix: Prefix, laws: PrefixLaws, reference: Fraction, carried: Fraction
+) -> Law | None:
+    """The reference behind a prefix. Behind tokens that it forbids a table may have no row: then
+    zeros where no mass needs it, and None where some does."""
+    if not (reference or carried):
+        return (_ZERO,) * laws.size
+    try:
+        return laws.law(Role.REFERENCE, prefix)
+    except CaptureError:
+        if reference:
+            raise
+        return None
+
+
+def forbidden_starts(law: JointLaw, laws: PrefixLaws) -> dict[Prefix, Fraction]:
+    """The mass of outputs that the reference never emits, by how they begin: up to the first token
+    that it forbids there."""
+    found: dict[Prefix, Fraction] = {}
+    for block in law.blocks:
+        if block.output and not block.reference:
+            start = _first_forbidden(block.prefix, laws)
+            found[start] = found.get(start, _ZERO) + block.output
+    return found
+
+
+def _first_forbidden(prefix: Prefix, laws: PrefixLaws) -> Prefix:
+    for place, token in enumerate(prefix):
+        if not laws.law(Role.REFERENCE, prefix[:place])[token]:
+            return prefix[: place + 1]
+    return prefix
 
 
 def expanded(law: JointLaw, laws: PrefixLaws) -> tuple[Block, ...] | None:

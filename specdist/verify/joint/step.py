@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 from specdist.errors import SettingsError
 from specdist.model.capture import Step
 from specdist.model.joint_report import JointResult
 from specdist.model.proposal import Proposal, read_proposal
 from specdist.model.report import StepResult
+from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.rules.lengths.chosen_length import ChosenLength, chosen_length
@@ -30,7 +32,7 @@ from specdist.verify.joint.optimum import optima, optima_note
 from specdist.verify.joint.output import expanded
 from specdist.verify.joint.prefix_laws import ModelLaws, require_models
 from specdist.verify.joint.row_models import FIRST_ONLY, one_position
-from specdist.verify.joint.verdict import JointChecked, checked_setup
+from specdist.verify.joint.verdict import JointChecked, checked_setup, rounding_bound
 from specdist.verify.plan import Plan
 from specdist.verify.proposal_shape import proposal_tree
 from specdist.verify.undecided import remark_findings
@@ -138,6 +140,7 @@ def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> Joint
     accepted = gathered.expected_accepted
     different = checked.verdict is not Verdict.EQUAL
     singles = expanded(law, laws)
+    shown = _shown_bound(checked)
     return JointResult(
         shape=tree.shape,
         vocab_size=laws.size,
@@ -151,16 +154,25 @@ def _result(checked: JointChecked, step: Step, settings: CheckSettings) -> Joint
         expected_tokens=figure(expected_tokens(gathered), bound * (tree.depth + 1)),
         survival=tuple(figure(value, bound) for value in survival(lengths)),
         accepted_length=tuple(figure(value, bound) for value in lengths),
-        marginals=marginals(law, singles, laws, step.vocab, settings.show, bound),
-        sequences=sequence_lines(singles or law.blocks, step.vocab, settings.show, bound),
+        marginals=marginals(law, singles, laws, step.vocab, settings.show, shown),
+        sequences=sequence_lines(singles or law.blocks, step.vocab, settings.show, shown),
         roles=laws.uses(),
-        bonus=bonus_figures(gathered, laws, bound),
+        bonus=bonus_figures(gathered, laws, shown),
         optima=optima(tree, laws, accepted, laws.met.bound, bound * tree.depth),
         admission=None if setup.length is None else admission(setup.profile, step.vocab),
         unused_rows=laws.unused_rows(),
         forbidden_mass=figure(law.forbidden_mass, bound) if different else None,
         notes=tuple(_notes(setup, gathered)),
     )
+
+
+def _shown_bound(checked: JointChecked) -> Fraction:
+    """`JointChecked.bound` once single outputs are listed: they, and the bonus token, may ask for
+    rounded rows that the comparison did not need."""
+    setup, gathered = checked.setup, checked.gathered
+    for kept in gathered.bonus:
+        setup.laws.law(Role.REFERENCE, kept)
+    return max(checked.bound, rounding_bound(setup, gathered, checked.law.horizon))
 
 
 def _notes(setup: JointSetup, gathered: Gathered) -> Iterator[str]:

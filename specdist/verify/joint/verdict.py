@@ -34,7 +34,7 @@ def checked_setup(setup: JointSetup, horizon: int, settings: CheckSettings) -> J
         other = joint_law(setup.gathered("reject"), setup.laws, horizon)
     gathered = setup.gathered("accept" if other is not None else None)
     law = joint_law(gathered, setup.laws, horizon)
-    bound = _bound(setup, gathered, horizon)
+    bound = rounding_bound(setup, gathered, horizon)
     verdict = _judged(law, bound, settings)
     if verdict is Verdict.EQUAL and not proven(setup, gathered):
         verdict = Verdict.UNDECIDED
@@ -52,7 +52,7 @@ def proven(setup: JointSetup, gathered: Gathered) -> bool:
     return not (met.bound or met.open or gathered.error) or setup.as_specified
 
 
-def _bound(setup: JointSetup, gathered: Gathered, horizon: int) -> Fraction:
+def rounding_bound(setup: JointSetup, gathered: Gathered, horizon: int) -> Fraction:
     """How far the total variation of the real-valued rows may be from that of the represented.
 
     Hybrid bound: laws of K tokens whose conditional laws are off by at most e are off by K e; so
