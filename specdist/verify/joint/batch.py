@@ -14,6 +14,7 @@ from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.verify.joint.batch_findings import batch_findings, open_batch
 from specdist.verify.joint.batch_law import BatchLaw, Output, batch_law
+from specdist.verify.joint.batch_reproduction import batch_reproduction
 from specdist.verify.joint.batch_setup import Batch, batch_of, prefix_of
 from specdist.verify.joint.batch_witness import batch_admission, batch_correction
 from specdist.verify.joint.figures import figure, marginals, survival
@@ -46,7 +47,8 @@ def verify_batch_step(step: Step, plan: Plan, settings: CheckSettings) -> StepRe
         result = replace(result, correction=batch_correction(batch, law.horizon))
     findings = list(dict.fromkeys([*step.findings, *_remarks(batch, step)]))
     if verdict in (Verdict.DIFFERENT, Verdict.WITHIN_TOLERANCE):
-        findings.append(batch_findings(batch, law, result))
+        line = batch_reproduction(step, batch, plan, settings, verdict)
+        findings.append(batch_findings(batch, law, result, line))
     elif verdict is Verdict.UNDECIDED:
         findings.append(open_batch())
     return StepResult(

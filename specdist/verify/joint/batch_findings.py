@@ -18,7 +18,9 @@ _DIFFERS = "the joint law of what a batch emits differs from the targets'"
 _VERIFY_ALL = "verify every drafted token"
 
 
-def batch_findings(batch: Batch, law: BatchLaw, result: JointResult) -> Finding:
+def batch_findings(
+    batch: Batch, law: BatchLaw, result: JointResult, reproduce: str | None
+) -> Finding:
     """The finding of a batch that differs. The schedule is its proven cause where every request is
     right once all its draft tokens are verified."""
     wrong = _wrong_by_themselves(batch, law.horizon)
@@ -32,6 +34,7 @@ def batch_findings(batch: Batch, law: BatchLaw, result: JointResult) -> Finding:
             notes=notes,
             repairs=(("keep",),),
             cause=(_VERIFY_ALL,),
+            reproduce=reproduce,
         )
     lossy = all(batch.setups[r].lossy for r in wrong)
     rule = batch.setups[wrong[0]].use.text
@@ -43,8 +46,10 @@ def batch_findings(batch: Batch, law: BatchLaw, result: JointResult) -> Finding:
     )
     if lossy:
         message = f"rule {rule} is not meant to keep the target's law"
-        return Finding("lossy-by-design", Severity.ERROR, message, notes=(*notes, note))
-    return Finding("output-mismatch", Severity.ERROR, _DIFFERS, notes=(*notes, note))
+        ident = "lossy-by-design"
+    else:
+        ident, message = "output-mismatch", _DIFFERS
+    return Finding(ident, Severity.ERROR, message, notes=(*notes, note), reproduce=reproduce)
 
 
 def open_batch() -> Finding:

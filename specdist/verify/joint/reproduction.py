@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from specdist.model.capture import Step
 from specdist.model.conditional import ConditionalRows, Models
@@ -10,7 +10,7 @@ from specdist.model.row import Kind, NumberFormat, RationalValues, Row, Stage
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.processing.recipe_layers import DEFAULT_RULE
-from specdist.rules.lengths.chosen_length import ChosenLength
+from specdist.verify.joint.capture_members import step_members
 from specdist.verify.joint.joint_setup import JointSetup
 from specdist.verify.plan import Plan
 from specdist.verify.reproduction import LONGEST_NUMBER, LONGEST_ROW, captured_line
@@ -22,22 +22,26 @@ def reproduction(
     step: Step, setup: JointSetup, plan: Plan, settings: CheckSettings, verdict: Verdict
 ) -> str | None:
     """A command with the same rows and settings, or None where it would be long or incomplete."""
-    models = step.models
-    if models is None:
+    if step.models is None:
         return None
-    if step.context is not None or settings.history is not None or settings.draft_map is not None:
+    kind = kind_of([step], settings)
+    if kind is None:
         return None
-    rows = [row for table in _tables(models) for row in table.every_row]
+    members = step_members(step.models, setup)
+    return captured_line(members, kind, line_options(setup, plan, settings, verdict))
+
+
+def kind_of(steps: Sequence[Step], settings: CheckSettings) -> Kind | None:
+    """The one kind of all rows of some steps, None where a line cannot hold them."""
+    models = [step.models for step in steps if step.models is not None]
+    if any(step.context is not None for step in steps) or settings.history is not None:
+        return None
+    rows = [row for each in models for table in _tables(each) for row in table.every_row]
     if not all(map(_short, rows)) or sum(row.size for row in rows) > _MOST_NUMBERS:
         return None
     kinds = {row.kind for row in rows}
-    if len(kinds) != 1 or not _raw(models):
-        return None
-    options = _options(setup, plan, settings, verdict)
-    if options is None:
-        return None
-    members = _members(models, setup)
-    return captured_line(members, kinds.pop(), options)
+    alike = len(kinds) == 1 and all(map(_raw, models)) and settings.draft_map is None
+    return kinds.pop() if alike else None
 
 
 def _tables(models: Models) -> list[ConditionalRows]:
@@ -57,80 +61,10 @@ def _raw(models: Models) -> bool:
     return all(row.stage is Stage.RAW for table in own for row in table.every_row)
 
 
-def _members(models: Models, setup: JointSetup) -> dict[str, object]:
-    drafts = [_written(table) for table in models.drafts]
-    tables: dict[str, object] = {
-        "target": _written(models.target),
-        "draft": drafts[0] if len(drafts) == 1 else drafts,
-    }
-    tables |= {role.value: _written(table) for role, table in models.roles.items()}
-    tree = setup.tree
-    members: dict[str, object] = {"models": tables}
-    if tree.is_chain:
-        members["draft_length"] = tree.nodes
-    else:
-        members["tree"] = {"parents": list(tree.parents)}
-    if tree.siblings != "iid":
-        members["siblings"] = tree.siblings
-    if tree.duplicates != "separate":
-        members["duplicates"] = tree.duplicates
-    if tree.tokens is not None:
-        members["draft_tokens"] = list(tree.tokens)
-    if setup.length is not None:
-        members["length"] = _length(setup.length)
-    return members
-
-
-def _length(chosen: ChosenLength) -> object:
-    """The length rule with the tables that it reads, as a capture writes them."""
-    tables, needed = chosen.tables, chosen.rule.tables
-    found: dict[str, object] = {"rule": chosen.use.text}
-    if "confidence" in needed:
-        known = {_key(z): str(value) for z, value in tables.confidence.items()}
-        rest = {} if tables.otherwise is None else {"default": str(tables.otherwise)}
-        found["confidence"] = known | rest
-    if "throughput" in needed and tables.throughput:
-        found["throughput"] = {str(n): str(value) for n, value in tables.throughput.items()}
-    if "previous" in needed and tables.previous:
-        found["previous"] = [list(map(str, scores)) for scores in tables.previous]
-    if "profile" in needed:
-        found["profile"] = {_key(z): str(value) for z, value in tables.profile.items()}
-    if "blocks" in needed:
-        found["blocks"] = {
-            _key(drafted): {_key(lengths): str(mass) for lengths, mass in law.items()}
-            for (drafted,), law in tables.blocks.items()
-        }
-    return found["rule"] if len(found) == 1 else found
-
-
-def _key(tokens: tuple[int, ...]) -> str:
-    return ",".join(map(str, tokens))
-
-
-def _written(table: ConditionalRows) -> object:
-    if table.default is not None and not table.rows and not table.after:
-        return _numbers(table.default)
-    found: dict[str, object] = {}
-    if table.rows:
-        found["rows"] = {_key(z): _numbers(row) for z, row in table.rows.items()}
-    if table.after:
-        found["after"] = {str(token): _numbers(row) for token, row in table.after.items()}
-    if table.default is not None:
-        found["default"] = _numbers(table.default)
-    return found
-
-
-def _numbers(row: Row) -> list[str]:
-    values = row.values
-    if not isinstance(values, RationalValues):
-        raise TypeError("only rows of fractions are typed")
-    return ["-inf" if value is None else str(value) for value in values.values]
-
-
-def _options(
+def line_options(
     setup: JointSetup, plan: Plan, settings: CheckSettings, verdict: Verdict
-) -> list[str] | None:
-    """Rule, recipes and model as options; None for a role that is no recipe of its side."""
+) -> list[str]:
+    """Rule, recipes and model as options."""
     import shlex
 
     recipes = plan.recipes
@@ -145,6 +79,7 @@ def _options(
     if setup.use.text != DEFAULT_RULE:
         options.append(f"--rule {shlex.quote(setup.use.text)}")
     options += [f"--{name} {shlex.quote(text)}" for name, text in _flags(plan.model).items()]
+    options += ["--normalise"] if settings.normalise else []
     options += ["--unnormalised"] if "unnormalised" in plan.model else []
     options += [f"--horizon {settings.horizon}"] if settings.horizon is not None else []
     if verdict is Verdict.WITHIN_TOLERANCE:
