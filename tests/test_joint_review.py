@@ -5,13 +5,14 @@ Every number is by hand from the definitions: three tokens or more, one step.
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli import exact
+from tests.cli import exact, run
 from tests.joint_captures import checked, sequences
 
 HALF = Fraction(1, 2)
@@ -105,3 +106,20 @@ def test_listed_outputs_carry_the_bound_of_rows_that_only_they_need(tmp_path: Pa
         share = (root if token["id"] == 2 else 1) / (2 + root)
         off = abs(Fraction(token["output"]["exact"]) - share)
         assert 0 < off <= Fraction(token["output"]["bound"]) < Fraction(1, 10**12)
+
+
+@pytest.mark.parametrize("rule", ["token", "token-chain", "block"])
+def test_a_cut_chain_draws_no_bonus_token(rule: str) -> None:
+    """With one of two draft tokens verified, no token follows a full acceptance."""
+    rows = ("--target", "1/2,3/10,1/5", "--draft", "1/5,1/2,3/10", "--draft-length", "2")
+    done = run("what-if", *rows, "--length", "fixed:1", "--rule", rule, "--format", "json")
+    (step,) = json.loads(done.stdout)["steps"]
+    assert step["joint"]["bonus"] is None
+    assert step["joint"]["expected_accepted"]["exact"] == "7/10"
+
+
+def test_early_stop_has_no_choice_among_equal_theta() -> None:
+    rows = ("--target", "1/2,3/10,1/5", "--draft", "1/5,1/2,3/10", "--draft-length", "2")
+    done = run("what-if", *rows, "--length", "scheduler:early-stop:equal=more")
+    assert (done.code, done.stdout) == (2, "")
+    assert "equal Theta" in " ".join(done.stderr.split())

@@ -95,6 +95,11 @@ def _budget(
     slots: Sequence[_Slot], scores: Sequence[Scores], tables: Length, use: RecipeStep
 ) -> int:
     search = use.word("value")
+    if use.word("equal") == "more" and search in ("fixed", "early-stop"):
+        raise SettingsError(
+            f"{use.text}: equal Theta are compared by the searches global and stale only",
+            expected="scheduler:global:equal=more, or no equal",
+        )
     if search == "fixed":
         return _fixed_budget(len(slots), use)
     if use.argument("budget") != _NONE:

@@ -197,7 +197,9 @@ class JointSetup:
         for drafted, weight in self._proposals(laws):
             for outcome in joint.outcomes(drafted, laws, self.use):
                 mass, error = weight * outcome.mass, most(weight) * outcome.error
-                yield replace(outcome, mass=mass, error=error)
+                whole = len(outcome.accepted) == self.tree.depth  # not where a length cut the chain
+                bonus = outcome.bonus and (self.length is None or whole)
+                yield replace(outcome, mass=mass, error=error, bonus=bonus)
 
     def _proposals(self, laws: PrefixLaws) -> Iterator[tuple[Drafted, Fraction]]:
         if self.length is None:
