@@ -120,6 +120,8 @@ def test_a_cut_chain_draws_no_bonus_token(rule: str) -> None:
 
 def test_early_stop_has_no_choice_among_equal_theta() -> None:
     rows = ("--target", "1/2,3/10,1/5", "--draft", "1/5,1/2,3/10", "--draft-length", "2")
-    done = run("what-if", *rows, "--length", "scheduler:early-stop:equal=more")
+    done = run(
+        "what-if", *rows, "--length", "scheduler:early-stop:scores=own-probability:equal=more"
+    )
     assert (done.code, done.stdout) == (2, "")
     assert "equal Theta" in " ".join(done.stderr.split())
