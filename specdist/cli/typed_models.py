@@ -27,7 +27,7 @@ def asks_for_models(checking: CheckSettings) -> bool:
 
     Raises SettingsError where a rule over proposals, or an option of them, lacks the shape.
     """
-    from specdist.rules.joint.registry import is_joint
+    from specdist.rules.joint.names import is_joint
 
     if checking.tree is not None:
         return True

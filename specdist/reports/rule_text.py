@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from specdist.model.recipe import RecipeStep
-from specdist.rules.joint.joint_rule import JointRule
-from specdist.rules.joint.registry import JOINT_RULES, read_joint_rule
+from specdist.rules.joint.names import NAMES
 from specdist.rules.registry import RULES, read_rule
 from specdist.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from specdist.rules.joint.joint_rule import JointRule
 
 
 def rule_title(text: str) -> str:
@@ -39,9 +43,16 @@ def _read(text: str) -> tuple[Rule | JointRule, RecipeStep] | None:
     found = _found(text.partition(":")[0])
     if found is None:
         return None
-    return read_rule(text) if isinstance(found, Rule) else read_joint_rule(text)
+    if isinstance(found, Rule):
+        return read_rule(text)
+    from specdist.rules.joint.registry import read_joint_rule
+
+    return read_joint_rule(text)
 
 
 def _found(name: str) -> Rule | JointRule | None:
-    known: tuple[Rule | JointRule, ...] = (*RULES, *JOINT_RULES)
-    return next((rule for rule in known if rule.name == name), None)
+    if name in NAMES:
+        from specdist.rules.joint.registry import joint_rule_named
+
+        return joint_rule_named(name)
+    return next((rule for rule in RULES if rule.name == name), None)

@@ -6,7 +6,7 @@ import re
 
 from specdist.errors import SettingsError
 from specdist.model.step_forms import nearest_names
-from specdist.rules.joint.registry import JOINT_RULES, is_joint, read_joint_rule
+from specdist.rules.joint.names import NAMES, is_joint
 from specdist.rules.registry import RULES, read_rule, rule_named
 
 _FROM_FILE = re.compile(r"(?P<file>.+\.py)(:(?P<name>.*))?", re.DOTALL)
@@ -22,6 +22,8 @@ def file_and_class(text: str) -> tuple[str, str] | None:
 def check_rule(text: str) -> None:
     """Reads a rule of either registry. Raises SettingsError naming rule, parameter and range."""
     if is_joint(text):
+        from specdist.rules.joint.registry import read_joint_rule
+
         read_joint_rule(text)
         return
     try:
@@ -39,7 +41,7 @@ def _with_both(error: SettingsError, text: str) -> SettingsError:
         rule_named(name)
     except SettingsError:
         known = {alias: rule.name for rule in RULES for alias in (rule.name, *rule.aliases)}
-        known |= {alias: rule.name for rule in JOINT_RULES for alias in (rule.name, *rule.aliases)}
+        known |= {alias: joint for joint, others in NAMES.items() for alias in (joint, *others)}
         error.expected = "one of: " + ", ".join(dict.fromkeys(known.values()))
         written = name.strip().replace("_", "-")
         error.advice = nearest_names(written, known, known.__getitem__)

@@ -8,7 +8,7 @@ from functools import partial
 from specdist.model.finding import Finding, Smallest
 from specdist.model.report import PositionResult
 from specdist.model.verdict import Verdict
-from specdist.rules.joint.block_position_rule import BLOCK_POSITION
+from specdist.rules.joint.names import is_joint
 from specdist.verify.diagnosis import Causes, Diagnosis, ident_of
 from specdist.verify.mismatch import Reproduced, output_findings
 from specdist.verify.position_check import PositionCheck
@@ -40,7 +40,7 @@ def _with_correction(result: PositionResult, diagnosis: Diagnosis) -> PositionRe
 
 
 def _reproduced(check: PositionCheck, diagnosis: Diagnosis, shrink: bool) -> Reproduced:
-    if check.plan.rule is BLOCK_POSITION:
+    if is_joint(check.plan.rule.name):
         return Reproduced()  # a typed position has no path before it
     line = _line(check)
     if line is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from specdist.errors import SpecdistError
 from specdist.model.capture import Step
 from specdist.model.settings import CheckSettings
-from specdist.verify.joint.step import joint_setup
 from specdist.verify.plan import Plans
 
 WORTH_SAYING = 100_000
@@ -17,6 +16,8 @@ def large_listing(step: Step, settings: CheckSettings) -> str | None:
     that cannot be enumerated, which says so itself."""
     if step.models is None:
         return None
+    from specdist.verify.joint.step import joint_setup
+
     try:
         setup = joint_setup(step, Plans(settings).of(step), settings)
         size = setup.size()

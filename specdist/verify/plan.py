@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from specdist.errors import SettingsError
 from specdist.model.capture import Position, Step
@@ -13,13 +14,15 @@ from specdist.model.proposal import Proposal, read_proposal
 from specdist.model.recipe import RecipeStep
 from specdist.model.settings import CheckSettings
 from specdist.processing import StepRecipes, resolve_recipes
-from specdist.rules.joint.joint_rule import JointRule
-from specdist.rules.joint.registry import is_joint, read_joint_rule
+from specdist.rules.joint.names import is_joint
 from specdist.rules.keep_rules import read_keep
 from specdist.rules.registry import read_rule
 from specdist.rules.rule import Rule
 from specdist.rules.token_rule import TOKEN
 from specdist.verify.draft_ids import has_map, with_map
+
+if TYPE_CHECKING:
+    from specdist.rules.joint.joint_rule import JointRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,11 @@ class Plan:
     keep_options: Mapping[str, str]
     model: Mapping[str, str] = field(default_factory=dict)
     joint: JointRule | None = None
+
+    def takes_one_position(self, step: Step) -> bool:
+        """Whether a step of captured rows goes through a rule over proposals at its one position:
+        all but block verification, which knows the rows of a path."""
+        return self.joint is not None and self.use.text != "block" and len(step.positions) == 1
 
     def proposal_of(self, position: Position) -> Proposal | None:
         """The proposal of one position, which may bring keep probabilities of its own."""
@@ -94,6 +102,8 @@ class Plans:
             joint = joint_rule_of(own)
             return TOKEN, RecipeStep(joint.name, (), own.text), joint
         if is_joint(text):
+            from specdist.rules.joint.registry import read_joint_rule
+
             joint, use = read_joint_rule(text)
             return TOKEN, use, joint
         return (*read_rule(text), None)

@@ -9,7 +9,7 @@ from specdist.model.role import ONE_HOT_ROLES, Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.rules.any_rule import file_and_class
-from specdist.rules.joint.registry import is_joint, read_joint_rule
+from specdist.rules.joint.names import is_joint
 from specdist.rules.registry import read_rule
 
 NOT_TIMED = "an equal law says nothing of speed; speed was not measured"
@@ -60,6 +60,8 @@ def _claims_losslessness(text: str) -> bool:
     if file_and_class(text) is not None:
         return False
     if is_joint(text):
+        from specdist.rules.joint.registry import read_joint_rule
+
         joint, as_written = read_joint_rule(text)
         return joint.lossless(as_written)
     rule, use = read_rule(text)

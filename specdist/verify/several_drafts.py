@@ -9,7 +9,6 @@ from specdist.model.capture import Step
 from specdist.model.report import PositionResult, SeveralDrafts
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
-from specdist.verify.joint.optimum import drafts_optimum
 from specdist.verify.position_laws import PositionLaws
 
 DRAFT_TOKENS_THERE = (
@@ -49,6 +48,8 @@ def with_several_drafts(
     """The result with the optimum of the number of drafts that the settings ask for, if any."""
     if settings.tree is None:
         return result
+    from specdist.verify.joint.optimum import drafts_optimum
+
     siblings = settings.siblings or settings.tree.siblings
     target, draft = found.laws[Role.REFERENCE], found.laws[Role.DRAFTED_FROM]
     best = drafts_optimum(target, draft, settings.tree.nodes, siblings)

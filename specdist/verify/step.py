@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from specdist.errors import SettingsError
 from specdist.model.capture import Step
@@ -15,10 +16,6 @@ from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.verify.diagnosis import Causes
 from specdist.verify.explanation import SHRUNK_POSITIONS, SHRUNK_STEPS, explained
-from specdist.verify.joint.batch import verify_batch_step
-from specdist.verify.joint.captured_block import BlockPath
-from specdist.verify.joint.row_models import takes_one_position
-from specdist.verify.joint.step import verify_joint_step, verify_one_position
 from specdist.verify.mismatch import BONUS, bonus_findings
 from specdist.verify.plan import Plan, Plans
 from specdist.verify.position import check_bonus
@@ -32,6 +29,9 @@ from specdist.verify.undecided import (
     undecided_finding,
     zero_draft_finding,
 )
+
+if TYPE_CHECKING:
+    from specdist.verify.joint.captured_block import BlockPath
 
 _WORST_FIRST = (
     Verdict.DIFFERENT,
@@ -49,10 +49,16 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
     """
     plan = (known or Plans(settings)).of(step)
     if step.requests:
+        from specdist.verify.joint.batch import verify_batch_step
+
         return verify_batch_step(step, plan, settings)
     if step.models is not None:
+        from specdist.verify.joint.step import verify_joint_step
+
         return verify_joint_step(step, plan, settings)
-    if takes_one_position(step, plan):
+    if plan.takes_one_position(step):
+        from specdist.verify.joint.step import verify_one_position
+
         return verify_one_position(step, plan, settings)
     return _verify_rows(step, plan, settings)
 
@@ -66,7 +72,7 @@ def _verify_rows(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
             expected="a step with models: rows by prefix; --keep RULE drops at one position",
         )
     check_shape(step, settings)
-    block = None if plan.joint is None else BlockPath(step, plan)
+    block = None if plan.joint is None else _block_path(step, plan)
     recipes = plan.recipes
     results, findings = _positions(step, plan, settings, block)
     bonus = None
@@ -93,6 +99,12 @@ def _verify_rows(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
         findings=tuple(_allowed(findings, settings)),
         path=None if block is None else block.result,
     )
+
+
+def _block_path(step: Step, plan: Plan) -> BlockPath:
+    from specdist.verify.joint.captured_block import BlockPath
+
+    return BlockPath(step, plan)
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from specdist.cost.lines import cost_lines, measured_lines
 from specdist.model.capture import Step
 from specdist.model.cost import CostSettings
 from specdist.model.figure import Figure
@@ -30,6 +29,8 @@ def with_costs(result: StepResult, step: Step, settings: CheckSettings) -> StepR
     expected = _expected(result)
     if expected is None or expected.exact is None:
         return replace(result, cost=_undetermined(result, step))
+    from specdist.cost.lines import cost_lines
+
     masses = _accepted_lengths(result, expected.exact)
     joint = result.joint
     lines = cost_lines(
@@ -80,5 +81,7 @@ def _undetermined(result: StepResult, step: Step) -> tuple[CostLine, ...]:
     joint = result.joint
     why = _PATH if len(result.positions) > 1 else _OPEN
     why = _BATCH if joint is not None and joint.requests else why
+    from specdist.cost.lines import measured_lines
+
     line = CostLine("walltime factor", None, f"not determined: {why}", "")
     return (line,) if step.times is None else (line, *measured_lines(None, step.times))

@@ -9,6 +9,7 @@ from specdist.rules.joint.block_rule import BLOCK
 from specdist.rules.joint.greedy_drafts_rule import GREEDY_DRAFTS
 from specdist.rules.joint.joint_rule import JointRule
 from specdist.rules.joint.k_seq_rule import K_SEQ
+from specdist.rules.joint.names import canonical
 from specdist.rules.joint.rrs_rule import RRS
 from specdist.rules.joint.sample_and_compare_rule import SAMPLE_AND_COMPARE
 from specdist.rules.joint.spechub_rule import SPECHUB
@@ -31,16 +32,11 @@ JOINT_RULES: tuple[JointRule, ...] = (
 )
 
 
-def is_joint(text: str) -> bool:
-    """Whether the name in ``name[:value][:option=value...]`` is a rule over proposals."""
-    return _canonical(text.partition(":")[0]) in _by_name()
-
-
 def joint_rule_named(name: str) -> JointRule:
     """The rule of that name or alias; underscores are read as hyphens. Raises SettingsError with
     the nearest names."""
     known = _by_name()
-    written = _canonical(name)
+    written = canonical(name)
     if written in known:
         return known[written]
     raise SettingsError(
@@ -58,10 +54,6 @@ def read_joint_rule(text: str) -> tuple[JointRule, RecipeStep]:
     name, _, rest = text.partition(":")
     rule = joint_rule_named(name)
     return rule, read_step(rule, rest)
-
-
-def _canonical(name: str) -> str:
-    return name.strip().replace("_", "-")
 
 
 def _by_name() -> dict[str, JointRule]:

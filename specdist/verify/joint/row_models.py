@@ -15,11 +15,6 @@ from specdist.verify.position_laws import role_fillings
 FIRST_ONLY = "only the first token is compared: no rows behind it were captured"
 
 
-def takes_one_position(step: Step, plan: Plan) -> bool:
-    """Whether a step of captured rows goes through a rule over proposals at its one position."""
-    return plan.joint is not None and plan.use.text != "block" and len(step.positions) == 1
-
-
 def one_position(
     step: Step, plan: Plan, settings: CheckSettings
 ) -> tuple[Step, Plan, CheckSettings]:
