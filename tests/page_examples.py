@@ -20,10 +20,15 @@ class Example:
 
     def misses(self, printed: str) -> list[str]:
         """The lines shown that are not printed, in their order. Blanks count as one blank, and
-        the words at the end of a printed line may be left out."""
+        the words at the end of a printed line may be left out, with the comma or semicolon before
+        them."""
         lines = iter(" ".join(line.split()) + " " for line in printed.splitlines())
-        wanted = ((line, " ".join(line.split()) + " ") for line in self.shown)
-        return [line for line, start in wanted if not any(one.startswith(start) for one in lines)]
+        wanted = ((line, " ".join(line.split())) for line in self.shown)
+        return [
+            line
+            for line, start in wanted
+            if not any(one.startswith((f"{start} ", f"{start}, ", f"{start}; ")) for one in lines)
+        ]
 
 
 def fenced(page: str) -> list[Example]:
