@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from specdist.model.role import Role
 from tests.planted_bugs import PlantedBug
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -16,7 +17,7 @@ JOINT, VERIFY, LENGTHS = "specdist.rules.joint", "specdist.verify.joint", "specd
 
 def _no_weight(original: Any) -> Any:
     """[S - U]_+ in place of [r S - U]_+."""
-    return lambda weight, *rest: original(ONE, *rest)
+    return lambda token, prefix, laws, use, weight: original(token, prefix, laws, use)
 
 
 def _threshold_is_surplus(original: Any) -> Any:
@@ -26,17 +27,21 @@ def _threshold_is_surplus(original: Any) -> Any:
 def _uncapped_weight(original: Any) -> Any:
     """r_i = r_{i-1} P/Q without the minimum."""
 
-    def weight_after(weight: Any, token: Any, prefix: Any, laws: Any, use: Any) -> Any:
-        from specdist.rules.joint.token_chain_rule import ratio
+    def acceptance(token: Any, prefix: Any, laws: Any, use: Any, weight: Any = ONE) -> Any:
+        tested = laws.law(_role("accept_draft"), prefix)[token]
+        return weight * laws.law(_role("accept_target"), prefix)[token] / tested
 
-        return weight * ratio(token, prefix, laws, use)
+    return acceptance
 
-    return weight_after
+
+def _role(name: str) -> Any:
+
+    return Role(name)
 
 
 def _token_weight(original: Any) -> Any:
     """r_i = min(1, P/Q): the weight before is forgotten."""
-    return lambda weight, *rest: original(ONE, *rest)
+    return lambda token, prefix, laws, use, weight: original(token, prefix, laws, use)
 
 
 def _first_heads(original: Any) -> Any:
@@ -296,9 +301,9 @@ JOINT_BUGS = [
     PlantedBug("the residual of a block without its weight", f"{BLOCK}:_surplus", _no_weight),
     PlantedBug("the threshold of a block is its surplus", f"{BLOCK}:block_threshold",
                _threshold_is_surplus),
-    PlantedBug("the weight of a block is not capped", f"{JOINT}.block_walk:weight_after",
+    PlantedBug("the weight of a block is not capped", f"{JOINT}.block_walk:acceptance",
                _uncapped_weight),
-    PlantedBug("the weight of a block forgets the one before", f"{JOINT}.block_walk:weight_after",
+    PlantedBug("the weight of a block forgets the one before", f"{JOINT}.block_walk:acceptance",
                _token_weight),
     PlantedBug("the first heads in place of the last", f"{JOINT}.block_walk:COINS",
                _coins("independent", _first_heads)),
