@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from specdist.cli.option_values import near
 from specdist.errors import SettingsError
 from specdist.model.user_rule import UserRule
 
 _EXPLAIN = "specdist explain user-rules"
+_Result = TypeVar("_Result")
 
 
 def typed_user_rule(given: Mapping[str, Any]) -> UserRule | None:
@@ -36,11 +37,12 @@ def load_user_rule(text: str, file: str, name: str) -> UserRule:
     kind = vars(module).get(name)
     if not isinstance(kind, type):
         raise _no_class(file, name, module)
-    user = UserRule(text, file, None, name, "")
-    try:
-        made = kind()
-    except (Exception, SystemExit) as error:
-        raise _raised(user, error) from error
+    return _loading(text, file, lambda: _made(kind, text, file, name))
+
+
+def _made(kind: type, text: str, file: str, name: str) -> UserRule:
+    """The user's object with what it says of itself; all of that may be code of the user's."""
+    made = kind()
     _check_method(made, text, file)
     title = _attribute(made, "title", str, text, file) or _first_line(kind) or "a rule of your own"
     own_name = _attribute(made, "name", str, text, file) or name
@@ -64,12 +66,11 @@ def _executed(text: str, file: str) -> ModuleType:
     module = ModuleType(f"specdist_user_rule_{abs(hash(file))}")
     module.__file__ = file
     sys.modules[module.__name__] = module  # dataclasses look their module up
-    user = UserRule(text, file, None, "", "")
     try:
-        exec(code, vars(module))
-    except (Exception, SystemExit) as error:
-        del sys.modules[module.__name__]
-        raise _raised(user, error) from error
+        _loading(text, file, lambda: exec(code, vars(module)))
+    except SettingsError:
+        sys.modules.pop(module.__name__, None)
+        raise
     return module
 
 
@@ -84,10 +85,11 @@ def _compiled(source: bytes, file: str) -> CodeType:
         ) from error
 
 
-def _raised(user: UserRule, error: BaseException) -> SettingsError:
-    from specdist.rules.joint.user_rule import raised_error
+def _loading(text: str, file: str, call: Callable[[], _Result]) -> _Result:
+    """What ``call`` gives, which runs code of the user's. Raises SettingsError."""
+    from specdist.rules.joint.user_code import run_users
 
-    return raised_error(user, error, " while it was loaded")
+    return run_users(UserRule(text, file, None, "", ""), " while it was loaded", call)
 
 
 def _no_class(file: str, name: str, module: ModuleType) -> SettingsError:
@@ -119,8 +121,7 @@ def _check_method(made: object, text: str, file: str) -> None:
             f"rule {text} has no method outcomes", place=file, expected=expected, advice=_EXPLAIN
         )
     try:
-        signature = inspect.signature(method)
-        signature.bind(None, None)
+        inspect.signature(method).bind(None, None)
     except (TypeError, ValueError):
         raise SettingsError(
             f"rule {text}: outcomes does not take a proposal and models",
@@ -141,5 +142,6 @@ def _attribute(made: object, name: str, kind: type, text: str, file: str) -> Any
 
 
 def _first_line(kind: type) -> str:
-    lines = (kind.__doc__ or "").strip().splitlines()
+    text = kind.__doc__
+    lines = text.strip().splitlines() if isinstance(text, str) else []
     return lines[0].rstrip(".") if lines else ""

@@ -23,13 +23,13 @@ rule claims the law of the target.
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import log10
 from typing import Any
 
-from specdist.errors import SettingsError, SpecdistError
+from specdist.errors import SettingsError
 from specdist.model.conditional import Prefix, written_prefix
 from specdist.model.recipe import RecipeStep
 from specdist.model.role import Role
@@ -37,9 +37,11 @@ from specdist.model.step_forms import nearest_names
 from specdist.model.user_rule import UserRule
 from specdist.rules.joint.joint_rule import JointRule
 from specdist.rules.joint.outcomes import Drafted, Law, Outcome, PrefixLaws
+from specdist.rules.joint.user_code import run_users
 from specdist.rules.rule import Kind
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+_END = object()
 _OUTCOME = "(mass, accepted, then), (mass, accepted, then, bonus) or specdist.Outcome"
 
 
@@ -84,7 +86,15 @@ class UserModels:
                 expected="the point mass at the drafted token",
                 advice="models.one_hot names such roles",
             )
-        law = self.laws.law(named, tuple(prefix), rank)
+        tokens = tuple(prefix)
+        if any(type(token) is not int or not 0 <= token < self.size for token in tokens):
+            raise SettingsError(
+                f"the law of {named.value} is asked for after tokens that do not exist",
+                expected=f"a prefix of token ids from 0 to {self.size - 1}, such as (0, 2)",
+            )
+        if type(rank) is not int or rank < 0:
+            raise SettingsError(f"the rank is {_kind(rank)}", expected="a whole number, 0 or more")
+        law = self.laws.law(named, tokens, rank)
         self.known[id(law)] = law
         return law
 
@@ -124,7 +134,9 @@ def checked_outcomes(user: UserRule, drafted: Drafted, laws: PrefixLaws) -> Iter
 
 def _called(user: UserRule, drafted: Drafted, models: UserModels) -> Iterator[Any]:
     """What the user's method yields; its exceptions become errors with file and line."""
-    try:
+    where = f" for the proposal {_tokens(drafted)}"
+
+    def started() -> Iterator[Any]:
         found = user.made.outcomes(drafted, models)
         if not isinstance(found, Iterable):
             raise SettingsError(
@@ -132,36 +144,26 @@ def _called(user: UserRule, drafted: Drafted, models: UserModels) -> Iterator[An
                 expected="outcomes, yielded or as a list",
                 advice="specdist explain user-rules",
             )
-        yield from found
-    except SpecdistError as error:
-        raise error.at(_place(user, error)) from None
-    except (Exception, SystemExit) as error:
-        raise raised_error(user, error, f" for the proposal {_tokens(drafted)}") from error
+        return iter(found)
 
-
-def raised_error(user: UserRule, error: BaseException, where: str = "") -> SettingsError:
-    """The error for an exception in the user's code."""
-    text = " ".join(str(error).split())[:200]
-    return SettingsError(
-        f"rule {user.text} raised {type(error).__name__}{where}{f': {text}' if text else ''}",
-        place=_place(user, error),
-        advice="-v shows the traceback",
-    )
-
-
-def _place(user: UserRule, error: BaseException) -> str:
-    """The file, and the innermost line of it that the error came through."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == user.file]
-    return f"{user.file}, line {frames[-1].lineno}" if frames else user.file
+    items = run_users(user, where, started)
+    while (item := run_users(user, where, lambda: next(items, _END))) is not _END:
+        yield item
 
 
 def _tokens(drafted: Drafted) -> str:
     return written_prefix(drafted.tokens)
 
 
-def _shown(value: Fraction) -> str:
-    text = str(value)
-    return text if len(text) <= 24 else f"{float(value):.6g}"
+def _shown(value: Fraction | int) -> str:
+    value = Fraction(value)
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) <= 40:
+        return str(value)
+    try:
+        return f"{float(value):.6g}"
+    except OverflowError:
+        bits = value.numerator.bit_length() - value.denominator.bit_length()
+        return f"about {'-' if value < 0 else ''}10^{round(bits * log10(2))}"
 
 
 class _Check:
@@ -199,16 +201,20 @@ class _Check:
             expected = "a Fraction or a whole number: floats are rounded"
             raise self.error(f"{what} is {_kind(value)}", expected, count)
         if value < 0:
-            raise self.error(f"{what} is negative, {_shown(Fraction(value))}", "0 or more", count)
+            raise self.error(f"{what} is negative, {_shown(value)}", "0 or more", count)
         return value if isinstance(value, Fraction) else Fraction(value)
 
     def _path(self, value: Any, count: int) -> Prefix:
         expected = "the tokens of a path from the root, as proposal.prefix(node) gives them"
-        if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        if not isinstance(value, tuple | list):
             raise self.error(f"the accepted tokens are {_kind(value)}", expected, count)
         path = tuple(value)
-        if any(type(token) is not int for token in path) or path not in self._paths:
-            shown = ",".join(str(token)[:12] for token in path[:8])
+        for token in path:
+            if type(token) is not int:
+                message = f"the accepted tokens are no path: one is {_kind(token)}"
+                raise self.error(message, expected, count)
+        if path not in self._paths:
+            shown = ",".join(map(_shown, path[:8])) + (",..." if len(path) > 8 else "")
             message = f"the accepted tokens ({shown}) are no path of the proposal"
             raise self.error(message, expected, count)
         return path
@@ -220,10 +226,10 @@ class _Check:
         if type(value) is int:
             if 0 <= value < size:
                 return value
-            message = f"the next token {str(value)[:24]} is outside the vocabulary of {size} tokens"
+            message = f"the next token {_shown(value)} is outside the vocabulary of {size} tokens"
             raise self.error(message, f"0 to {size - 1}", count)
         expected = f"a token id, a law of {size} numbers, or None"
-        if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        if not isinstance(value, tuple | list):
             raise self.error(f"the next token is {_kind(value)}", expected, count)
         if len(value) != size:
             raise self.error(f"the law has {len(value)} numbers", expected, count)
