@@ -47,6 +47,7 @@ ENUMERATION: tuple[Option, ...] = (
     Option("horizon", _CHECK, _HORIZON, "K"),
     Option("max-outcomes", _CHECK, _OUTCOMES, "N", default="10000000"),
 )
+_LONGEST_OUTPUT = 1000
 
 
 def shape_settings(chosen: Layered) -> dict[str, Any]:
@@ -71,7 +72,7 @@ def shape_settings(chosen: Layered) -> dict[str, Any]:
         "duplicates": chosen.get("duplicates", read.choice, get_args(Duplicates)),
         "draft_tokens": tokens,
         "length": chosen.get("length", _length),
-        "horizon": chosen.get("horizon", read.whole, 1),
+        "horizon": chosen.get("horizon", _horizon),
     }
     return found if most is None else {**found, "max_outcomes": most}
 
@@ -104,6 +105,17 @@ def _check_limit(name: str, text: str, nodes: int) -> None:
             f"{name}={text[:40]} drafts more than {NODE_LIMIT} tokens",
             expected=f"at most {NODE_LIMIT} draft tokens in a proposal",
         )
+
+
+def _horizon(name: str, text: str) -> int:
+    horizon = read.whole(name, text, 1)
+    if horizon > _LONGEST_OUTPUT:
+        raise SettingsError(
+            f"{name}={text[:40]} is out of range",
+            expected=f"a whole number from 1 to {_LONGEST_OUTPUT:,}",
+            advice="what a step emits is no longer than its draft and one token",
+        )
+    return horizon
 
 
 def _tokens(name: str, text: str) -> tuple[int, ...]:

@@ -14,19 +14,28 @@ WORTH_SAYING = 100_000
 def large_listing(step: Step, settings: CheckSettings) -> str | None:
     """What is about to be enumerated, as a sentence; None for what takes no time, and for a step
     that cannot be enumerated, which says so itself."""
+    try:
+        found = _listing(step, settings)
+    except SpecdistError:
+        return None
+    if found is None or not WORTH_SAYING <= found[0] <= settings.max_outcomes:
+        return None
+    return (
+        f"{step.source}, step {step.id}: listing up to {found[0]:,} outcomes {found[1]}; "
+        f"--max-outcomes allows {settings.max_outcomes:,}"
+    )
+
+
+def _listing(step: Step, settings: CheckSettings) -> tuple[int, str] | None:
+    """How many outcomes, and in which order."""
+    if step.requests:
+        from specdist.verify.joint.batch_setup import batch_of
+
+        return batch_of(step, settings).size(settings.horizon), "request with request"
     if step.models is None:
         return None
     from specdist.verify.joint.step import joint_setup
 
-    try:
-        setup = joint_setup(step, Plans(settings).of(step), settings)
-        size = setup.size()
-    except SpecdistError:
-        return None
-    if not WORTH_SAYING <= size <= setup.limit:
-        return None
+    setup = joint_setup(step, Plans(settings).of(step), settings)
     how = "prefix by prefix" if setup.route == "prefixes" else "proposal by proposal"
-    return (
-        f"{step.source}, step {step.id}: listing up to {size:,} outcomes {how}; "
-        f"--max-outcomes allows {setup.limit:,}"
-    )
+    return setup.size(), how

@@ -206,8 +206,8 @@ def draw_count(tree: DraftTree, node: int, size: int) -> int:
 
 
 def proposal_count(tree: DraftTree, laws: PrefixLaws) -> int:
-    """How many proposals `proposals` lists. Counted where at most 20,000 draws of children decide
-    it; beyond that, the number for rows that forbid no token, which is never too small."""
+    """How many proposals `proposals` lists. Counted where at most 20,000 drawn tokens decide it;
+    beyond that, the number for rows that forbid no token, which is never too small."""
     most = 1
     for node in range(ROOT, tree.nodes):
         most *= draw_count(tree, node, laws.size)
@@ -225,7 +225,7 @@ class _Count:
         children = self.tree.children(node)
         total = 0
         for drawn, _ in child_draws(self.tree, node, prefix, self.laws):
-            self.looked += 1
+            self.looked += max(len(children), 1)
             ways = 1
             for child, token in zip(children, drawn, strict=True):
                 below = self.below(child, (*prefix, token)) if self.tree.children(child) else 1

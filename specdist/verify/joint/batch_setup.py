@@ -23,7 +23,7 @@ from specdist.rules.joint.draws import proposal_count, proposals
 from specdist.rules.lengths.chosen_length import ChosenLength, chosen_length, lengths_law
 from specdist.rules.lengths.length_rule import Request
 from specdist.verify.joint.admission import Profile, draft_masses
-from specdist.verify.joint.gathering import too_many
+from specdist.verify.joint.gathering import lists_all, too_many
 from specdist.verify.joint.joint_setup import JointSetup
 from specdist.verify.joint.step import joint_setup
 from specdist.verify.plan import Plans
@@ -103,9 +103,13 @@ class Batch:
                 reached[blocks[request][:end]] += mass
         return {prefix: reached[prefix] / mass for prefix, mass in drafted.items() if prefix}
 
+    def size(self, horizon: int | None = None) -> int:
+        """The most draftings, or outputs of all requests, that are listed."""
+        return max(self.drafts, self.outputs(horizon or self.depth + 1))
+
     def refuse_large(self, horizon: int) -> None:
         """Raises `SettingsError` where more is to be listed than the limit."""
-        size = max(self.drafts, self.outputs(horizon))
+        size = self.size(horizon)
         if size > self.limit:
             raise too_many(size, self.limit, self._what_fits(horizon, size))
 
@@ -118,7 +122,7 @@ class Batch:
             most = prod(setup.laws.size**depth for setup in self.setups)
             if most <= self.limit:
                 return f"draft length {depth} lists {most:,} draftings"
-        return f"fewer requests; --max-outcomes {size} lists them all"
+        return lists_all(size, "fewer requests; ") or "fewer requests"
 
 
 def batch_of(step: Step, settings: CheckSettings) -> Batch:
@@ -137,7 +141,11 @@ def batch_of(step: Step, settings: CheckSettings) -> Batch:
     setups = []
     for request in step.requests:
         bare = replace(request, length=None)
-        setup = joint_setup(bare, plans.of(bare), alone)
+        try:
+            setup = joint_setup(bare, plans.of(bare), alone)
+        except SettingsError as error:
+            error.at(request.source)
+            raise
         if setup.proposal is not None:
             raise SettingsError(
                 "a keep rule and the schedule of a batch are given together",

@@ -73,12 +73,15 @@ class Chain:
     def drafts_outside_test(self) -> bool:
         """Whether a token may be drafted whose tested probability is 0."""
         level: list[Prefix] = [()]
+        seen: dict[int, Setup] = {}
         for _ in range(self.length):
             following = []
             for prefix in level:
                 setup = self.setup_at(prefix)
-                if setup.rule.divides and drafts_outside_test(setup.role_laws(fractions=True)):
+                fresh = setup.rule.divides and id(setup) not in seen
+                if fresh and drafts_outside_test(setup.role_laws(fractions=True)):
                     return True
+                seen[id(setup)] = setup
                 drafted = self.laws.law(Role.DRAFTED_FROM, prefix)
                 following += [(*prefix, token) for token, mass in enumerate(drafted) if mass]
             level = following

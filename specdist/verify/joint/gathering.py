@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import log10
 
 from specdist.errors import SettingsError
 from specdist.exact.bounded import error_of, plain
@@ -14,6 +15,10 @@ from specdist.rules.joint.outcomes import Law, Outcome
 _ZERO = Fraction(0)
 Masses = dict[Prefix, Fraction]
 _Key = tuple[Prefix, bool, bool, int | tuple[int] | None]
+
+
+_SPELLED = 16
+_LISTABLE = 10**11
 
 
 class LostMassError(Exception):
@@ -114,8 +119,15 @@ def _add(masses: Masses, key: Prefix, mass: Fraction) -> None:
 
 def too_many(count: int, limit: int, advice: str = "") -> SettingsError:
     """The error of an enumeration that is too large."""
+    digits = int(count.bit_length() * log10(2))
+    shown = f"{count:,}" if digits < _SPELLED else f"about 10^{digits}"
     return SettingsError(
-        f"the step has up to {count:,} outcomes",
+        f"the step has up to {shown} outcomes",
         expected=f"at most {limit:,}, the limit of --max-outcomes",
         advice=advice or "a shorter draft, a smaller tree or fewer tokens",
     )
+
+
+def lists_all(count: int, first: str = "") -> str:
+    """Advice to raise the limit, after what comes ``first``; empty where no machine lists that."""
+    return f"{first}--max-outcomes {count} lists them all" if count <= _LISTABLE else ""

@@ -29,7 +29,7 @@ from specdist.verify.joint.admission import (
     verified_proposals,
 )
 from specdist.verify.joint.chain import Chain, position_roles
-from specdist.verify.joint.gathering import Gathered, gather, too_many
+from specdist.verify.joint.gathering import Gathered, gather, lists_all, too_many
 from specdist.verify.joint.prefix_laws import ModelLaws
 from specdist.verify.joint.rounded_laws import RoundedLaws
 from specdist.verify.repairs import TO_REFERENCE
@@ -147,11 +147,15 @@ class JointSetup:
             return self.joint.walk_size(self.tree, self.laws.size)
         return proposal_count(self.tree, self.laws) * (depth + 1)
 
-    def gathered(self, zero_draft: str | None = None) -> Gathered:
-        """The masses of the whole step. Raises `SettingsError` for a step that is too large."""
+    def refuse_large(self) -> None:
+        """Raises `SettingsError` where more is to be listed than the limit."""
         size = self.size()
         if size > self.limit:
             raise too_many(size, self.limit, self._what_fits())
+
+    def gathered(self, zero_draft: str | None = None) -> Gathered:
+        """The masses of the whole step. Raises `SettingsError` for a step that is too large."""
+        self.refuse_large()
         found = self._gathered(zero_draft)
         if self.length is not None and self.length.rule.lengths is not None:
             found.error += self._profile_error
@@ -237,4 +241,4 @@ class JointSetup:
                 if self.tree.is_chain:
                     return f"draft length {depth} lists {smaller.size():,}"
                 return f"the tree cut at depth {depth} lists {smaller.size():,}"
-        return f"--max-outcomes {self.size()} lists them all"
+        return lists_all(self.size())

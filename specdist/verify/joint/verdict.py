@@ -28,6 +28,7 @@ class JointChecked:
 
 def checked_setup(setup: JointSetup, horizon: int, settings: CheckSettings) -> JointChecked:
     """Enumerates a setup and compares its law with the reference's."""
+    setup.refuse_large()
     other = None
     asks = setup.joint is None and setup.numerics.zero_draft == "error"
     if asks and setup.chain().drafts_outside_test():
