@@ -66,7 +66,7 @@ def test_texts_reach_the_settings() -> None:
         ({"zero_draft": "skip"}, "zero-draft=skip", "accept-all"),
         ({"empty_residual": "token:x"}, "empty-residual=token:x", "token:ID"),
         ({"keep": "share:2"}, "share=2 is out of range", "at most 1"),
-        ({"keep": "share"}, "is not a number", ""),
+        ({"keep": "share"}, "share needs a number", "such as 1"),
         ({"dropped": "redraw-x"}, "dropped=x", "number"),
         ({"proposal": "real"}, "proposal=real", "declared, effective"),
         ({"keep_when": "never"}, "keep-when=never", "before, after"),

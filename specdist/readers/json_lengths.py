@@ -103,7 +103,11 @@ def read_shares(
 def _rule(given: dict[str, Any], path: str, rows: RowReading) -> str | None:
     rule = given.get("rule")
     if rule is None:
-        return next((name for name in _TABLE_RULES if given.get(name)), None)
+        tables = [name for name in _TABLE_RULES if given.get(name)]
+        if len(tables) > 1:
+            message = "profile and blocks are given, and no rule says which of them decides"
+            raise CaptureError(message, place=rows.place(path), expected='one of them, or "rule"')
+        return tables[0] if tables else None
     if not isinstance(rule, str):
         raise CaptureError(
             f"a length rule cannot be {type_name(rule)}",
@@ -120,7 +124,7 @@ def _throughput(value: Any, path: str, places: Places) -> dict[int, Fraction]:
         speed = _number(item, where, places.rows)
         if speed <= 0:
             raise CaptureError(
-                f"a throughput of {speed}",
+                f"a throughput of {shorten(str(speed), 24)}",
                 place=places.rows.place(where),
                 expected="a number above 0",
             )
@@ -204,10 +208,10 @@ def _counts(values: list[Any], where: str, rows: RowReading, requests: int) -> L
 
 
 def _count(value: Any, where: str, rows: RowReading, lowest: int, what: str) -> int:
-    text = str(value).strip()
+    text = str(value)
     if type(value) in (int, str) and text.isascii() and text.isdigit() and len(text) < 8:
         count = int(text)
-        if lowest <= count <= _LARGEST:
+        if lowest <= count <= _LARGEST and text == str(count):  # one spelling: no key twice
             return count
     shown = type_name(value) if not isinstance(value, int | str) else shorten(text, 24)
     raise CaptureError(

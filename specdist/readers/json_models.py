@@ -69,7 +69,7 @@ def read_model_step(
         positions=(),
         context=context,
         prompt_length=prompt_length_of(step, path, context, file),
-        options=_options(step, path, reading),
+        options=_options(step, path, reading, models),
         vocab=reading.vocab,
         findings=(*reading.findings, *clamp_notes(_all_rows(models))),
         models=models,
@@ -181,7 +181,9 @@ def _size(members: dict[str, Any], path: str, reading: StepReading) -> int:
     return size
 
 
-def _options(step: dict[str, Any], path: str, reading: StepReading) -> ProcessingOptions:
+def _options(
+    step: dict[str, Any], path: str, reading: StepReading, models: Models
+) -> ProcessingOptions:
     file = reading.rows.file
     options = reading.options
     if path and "settings" in step:
@@ -198,6 +200,13 @@ def _options(step: dict[str, Any], path: str, reading: StepReading) -> Processin
                     advice=f"rows of a role go beside target and draft: models.{shorten(key, 24)}",
                 )
         roles = read_role_recipes(recipes, where, file)
+        for role in models.roles:
+            if role.value in roles:
+                raise CaptureError(
+                    f"the role {role.value} has a table in models, and a recipe",
+                    place=f"{file}, {where}",
+                    expected="one of them",
+                )
         options = merged(options, ProcessingOptions(roles=roles))
     return options
 

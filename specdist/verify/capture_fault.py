@@ -64,6 +64,9 @@ def _trials(step: Step) -> Iterator[Trial]:
     yield f"{step.source}, settings", partial(resolve_recipes, [options])
     for position in step.positions:
         yield from _position_trials(position)
+    for request in step.requests:
+        if request.options != options:
+            yield from _trials(request)
 
 
 def _position_trials(position: Position) -> Iterator[Trial]:

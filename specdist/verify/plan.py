@@ -91,7 +91,10 @@ class Plans:
         model = {**numerics, **keeps}
         keep = keeps.pop("keep", None)
         proposal = None if keep is None else read_proposal(read_keep(keep), keeps)
-        return Plan(recipes, rule, use, read_numerics(numerics), proposal, keeps, model, joint)
+        read = read_numerics(numerics)
+        if joint is not None and (proposal is not None or not read.ideal):
+            raise _real_arithmetic_only(use.text)
+        return Plan(recipes, rule, use, read, proposal, keeps, model, joint)
 
     def _rule(self, text: str) -> tuple[Rule, RecipeStep, JointRule | None]:
         """The rule as written: at one position, over proposals, or a user's own."""
@@ -107,6 +110,17 @@ class Plans:
             joint, use = read_joint_rule(text)
             return TOKEN, use, joint
         return (*read_rule(text), None)
+
+
+def _real_arithmetic_only(rule: str) -> SettingsError:
+    """The error for options of single positions that a rule over proposals would not heed."""
+    return SettingsError(
+        f"rule {rule} tests every draft token in real arithmetic",
+        expected="no keep rule, and of the numeric model at most --inequality, --ratio, "
+        "--zero-draft and --empty-residual",
+        advice="--uniform real takes the grid of an engine back; a rule that tests position after "
+        "position has all of these options",
+    )
 
 
 def _merged(layers: Sequence[Mapping[str, str]]) -> dict[str, str]:

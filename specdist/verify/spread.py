@@ -78,8 +78,9 @@ def _verified(step: Step, settings: CheckSettings, known: Plans) -> StepResult:
     except SettingsError as error:
         fault = capture_fault(step, settings, error)
         if fault is None:
+            error.at(step.source)
             raise
-        raise fault from None
+        raise fault from error.__cause__
 
 
 def _windowed(

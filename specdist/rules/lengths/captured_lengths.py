@@ -23,10 +23,21 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 def _profile(
     prefix: Prefix, tokens: tuple[int, ...], request: Request, use: RecipeStep
 ) -> tuple[Fraction, ...]:
-    before = _ONE if not prefix else _captured(prefix, request.tables)
+    before = _captured(prefix, request.tables) if prefix else _start(request.tables)
     if not before:
         return (_ZERO,) * len(tokens)
     return tuple(_chance((*prefix, token), before, request.tables) for token in tokens)
+
+
+def _start(tables: Length) -> Fraction:
+    start = tables.profile.get((), _ONE)
+    if start != 1:
+        raise CaptureError(
+            f'the profile is {start} for the prefix ""',
+            place=tables.place,
+            expected="1, or no entry: no draft token needs to be verified to reach the start",
+        )
+    return start
 
 
 def _chance(prefix: Prefix, before: Fraction, tables: Length) -> Fraction:
