@@ -26,8 +26,9 @@ from specdist.model.draft_tree import DraftTree
 from specdist.model.role import Role
 from specdist.rules.joint import outcomes as protocol
 from specdist.rules.joint.block_path import block_positions
+from specdist.rules.joint.names import is_joint
 from specdist.rules.joint.product_coins import stops_under_products
-from specdist.rules.joint.registry import is_joint, joint_rule_named, read_joint_rule
+from specdist.rules.joint.registry import joint_rule_named, read_joint_rule
 from specdist.rules.joint.window_rule import window_length
 from tests import oracle_joint as oracle
 from tests.joint_captures import random_model
