@@ -79,6 +79,17 @@ def test_a_mistake_has_its_total_variation_and_its_ident(capture: Any) -> None:
     assert all(len(line) <= 80 for line in shown.splitlines())
 
 
+def test_draft_tokens_of_trees_are_counted_on_longest_paths(capture: Any) -> None:
+    rules = ("--rule", "rrs", "--rule", "traversal")
+    one = run("compare", capture(chain(THREE)), "--tree", "2,1", *rules).stdout
+    assert "1 step, 2 draft tokens on the longest path under each" in one
+    two = capture(chain(THREE), chain(THREE))
+    shown = run("compare", two, "--tree", 3, *rules).stdout
+    assert "2 steps, 2 draft tokens on their longest paths under each" in shown
+    wrong = run("check", two, "--tree", "2,1", "--siblings", "top", "--rule", "rrs").stdout
+    assert "over 2 steps, 4 draft tokens on their longest paths" in wrong
+
+
 def test_means_over_several_steps(capture: Any) -> None:
     path = capture(chain(TOY), chain(TOY, 1))
     joint = variants(path, "--rule", "token", "--rule", "block")["rule token"]["joint"]

@@ -54,7 +54,9 @@ def lines(report: Report, view: View) -> list[str]:
     alone = counts.steps == 1 and any(step.joint is not None for step in report.steps)
     if counts.positions < 2 and not alone:
         return []
-    found = [f"over {plural(counts.steps, 'step')}, {plural(counts.positions, _unit(report))}"]
+    path = on_longest_path(counts.steps) if any(map(_branches, report.steps)) else ""
+    size = f"{plural(counts.positions, _unit(report))}{path}"
+    found = [f"over {plural(counts.steps, 'step')}, {size}"]
     facts = [] if alone else [largest_line(report, view)]
     if counts.acceptance_rate is not None:
         mean = "" if alone else "mean "
@@ -114,6 +116,15 @@ def mean_over(report: Report) -> str:
         return f", mean over {counted} {_unit(report)}s"
     chain = joint.nodes == joint.depth
     return f" of {counted} draft tokens" if chain else f" of the {counted} on the longest path"
+
+
+def on_longest_path(steps: int) -> str:
+    """What draft tokens of trees are counted on."""
+    return " on the longest path" if steps == 1 else " on their longest paths"
+
+
+def _branches(step: StepResult) -> bool:
+    return step.joint is not None and step.joint.nodes > step.joint.depth
 
 
 def _unit(report: Report) -> str:

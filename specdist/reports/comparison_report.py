@@ -10,6 +10,7 @@ from specdist.model.figure import Figure
 from specdist.model.report import Report, Summary
 from specdist.model.verdict import Verdict
 from specdist.reports import layout
+from specdist.reports.aggregate import on_longest_path
 from specdist.reports.figure_text import Numerals
 from specdist.reports.json_numbers import optional
 from specdist.reports.rule_text import is_lossy, is_mistake
@@ -66,7 +67,11 @@ def table(compared: Sequence[Compared]) -> list[str]:
     first = compared[0]
     if first.whole is None:
         return [*_positions(compared), "", *_checked(first.report.summary), *_along(compared)]
-    lines = [*_whole(compared), "", *_checked(first.whole.summary, "draft token")]
+    lines = [
+        *_whole(compared),
+        "",
+        *_checked(first.whole.summary, "draft token", first.whole.trees),
+    ]
     lines += layout.wrap(_reading(compared))
     if first.rows is None:
         return lines
@@ -81,8 +86,9 @@ def _along(compared: Sequence[Compared]) -> list[str]:
     return layout.wrap(_READING_BLOCK if block else _READING)
 
 
-def _checked(summary: Summary, unit: str = "position") -> list[str]:
-    return [f"{plural(summary.steps, 'step')}, {plural(summary.positions, unit)} under each"]
+def _checked(summary: Summary, unit: str = "position", trees: bool = False) -> list[str]:
+    path = on_longest_path(summary.steps) if trees else ""
+    return [f"{plural(summary.steps, 'step')}, {plural(summary.positions, unit)}{path} under each"]
 
 
 def _reading(compared: Sequence[Compared]) -> str:

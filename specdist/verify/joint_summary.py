@@ -32,12 +32,13 @@ class JointMeans:
 @dataclass(frozen=True, slots=True)
 class Part:
     """The steps of one kind in a run: with rows of positions, or over conditional models (then
-    with ``means``). ``findings`` are their idents, each once."""
+    with ``means``). ``findings`` are their idents, each once; ``trees``: a proposal branches."""
 
     verdict: Verdict
     summary: Summary
     findings: tuple[str, ...]
     means: JointMeans | None = None
+    trees: bool = False
 
 
 @dataclass(slots=True)
@@ -51,6 +52,7 @@ class PartTally:
     tokens: Mean = field(init=False)
     left: Mean = field(init=False)
     bounded: bool = False
+    trees: bool = False
     joint: int = 0
     findings: dict[str, None] = field(default_factory=dict)
 
@@ -65,6 +67,7 @@ class PartTally:
         if step.joint is None:
             return
         self.joint += 1
+        self.trees = self.trees or step.joint.nodes > step.joint.depth
         self.accepted.add(step.joint.expected_accepted)
         self.tokens.add(step.joint.expected_tokens)
         best = tightest(step.joint)
@@ -78,7 +81,7 @@ class PartTally:
             return None
         verdict = worst([found for found, count in self.tally.verdicts.items() if count])
         means = self._means() if self.joint else None
-        return Part(verdict, self.tally.summary(), tuple(self.findings), means)
+        return Part(verdict, self.tally.summary(), tuple(self.findings), means, self.trees)
 
     def _means(self) -> JointMeans:
         every = self.left.count == self.joint
