@@ -478,7 +478,11 @@ DEFINITIONS = [
 DEFINED = [(text, rule, way) for text, rule, ways in DEFINITIONS for way in ways]
 
 
-@pytest.mark.parametrize(("text", "rule", "way"), DEFINED, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(
+    ("text", "rule", "way"),
+    DEFINED,
+    ids=lambda value: value if isinstance(value, str) else "definition",
+)
 @pytest.mark.parametrize("merged", [False, True])
 def test_against_the_definition(
     text: str, rule: oracle_trees.NodeRule, way: Siblings, merged: bool
@@ -512,7 +516,11 @@ ROLES = ("accept_target", "residual_target", "bonus_from", "accept_draft", "resi
 
 
 @pytest.mark.parametrize("changed", ROLES)
-@pytest.mark.parametrize(("text", "rule", "way"), DEFINED, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(
+    ("text", "rule", "way"),
+    DEFINED,
+    ids=lambda value: value if isinstance(value, str) else "definition",
+)
 def test_every_role_is_used_where_it_belongs(
     changed: str, text: str, rule: oracle_trees.NodeRule, way: Siblings
 ) -> None:
