@@ -22,7 +22,9 @@ def test_a_planted_bug_is_seen(
 ) -> None:
     original = getattr(bug.owner, bug.key)
     monkeypatch.setattr(bug.owner, bug.key, bug.make(original))
-    assert next(joint_battery.differences(tmp_path), None)
+    seen = next(joint_battery.differences(tmp_path), None)
+    assert seen
+    assert "stopped on" not in seen, "the plant itself is broken"
 
 
 def test_every_name_is_used_once() -> None:
