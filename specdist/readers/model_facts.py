@@ -16,7 +16,7 @@ def model_facts(steps: Sequence[Step]) -> list[tuple[str, str]]:
     first = steps[0].models
     if first is None:
         raise ValueError("the step has no models")
-    several = [("of the first", steps[0].id)] if len(steps) > 1 else []
+    several = [("the first of them", steps[0].id)] if len(steps) > 1 else []
     return [
         ("steps over models", str(len(steps))),
         *several,

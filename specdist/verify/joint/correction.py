@@ -94,7 +94,8 @@ def admission_notes(
 
 
 def _chance(line: AdmissionLine, vocab: Vocab | None, size: int) -> str:
-    return f"{named(line.prefix[-1], vocab, size)} with {written(line.probability.exact)}"
+    chance = written(line.probability.exact)
+    return f"{named(line.prefix[-1], vocab, size)} with probability {chance}"
 
 
 def _tokens(prefix: tuple[int, ...], vocab: Vocab | None, size: int) -> str:
