@@ -17,7 +17,7 @@ JOINT, VERIFY, LENGTHS = "specdist.rules.joint", "specdist.verify.joint", "specd
 
 def _no_weight(original: Any) -> Any:
     """[S - U]_+ in place of [r S - U]_+."""
-    return lambda token, prefix, laws, use, weight: original(token, prefix, laws, use)
+    return lambda weight, *rest: original(ONE, *rest)
 
 
 def _threshold_is_surplus(original: Any) -> Any:
