@@ -123,7 +123,7 @@ def _idents(checked: JointChecked, repairs: JointRepairs) -> list[str]:
         return ["lossless-for-another-target"]
     if not repairs.sets:
         return ["output-mismatch"]
-    smallest = min(repairs.sets, key=len)
+    smallest = min(repairs.sets, key=lambda repair: (len(repair), repair != ("rule",)))
     names = set(smallest)
     idents = []
     if names & {"drafted_from", "accept_draft"}:
@@ -164,7 +164,9 @@ def _words(repair: Repair, setup: JointSetup, result: JointResult) -> str:
     plain = tuple(name for name in repair if name != "rule")
     bonus = "the bonus token" + (" and what replaces a dropped one" if setup.proposal else "")
     words = [repair_words(plain, result.roles, "", bonus)] if plain else []
-    return "; ".join(words + ([_RULE_WORDS] if "rule" in repair else []))
+    if "rule" in repair:
+        words.append(f"{_RULE_WORDS}: --rule {repaired(setup, ('rule',)).use.text}")
+    return "; ".join(words)
 
 
 def _notes(
