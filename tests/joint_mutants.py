@@ -123,7 +123,15 @@ def rows(
 
 
 def _targets(change: Any, *names: str) -> Callable[[Models], dict[str, Mapping[Prefix, Row]]]:
-    return lambda models: {name: change(models.target) for name in names}
+    """Rows where the role is asked for: the bonus behind two draft tokens, the others before."""
+
+    def asked(name: str, z: Prefix) -> bool:
+        return len(z) == 2 if name == "bonus_from" else len(z) < 2
+
+    return lambda models: {
+        name: {z: law for z, law in change(models.target).items() if asked(name, z)}
+        for name in names
+    }
 
 
 def _drafts(change: Any, *names: str) -> Callable[[Models], dict[str, Mapping[Prefix, Row]]]:
