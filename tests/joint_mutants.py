@@ -123,10 +123,11 @@ def rows(
 
 
 def _targets(change: Any, *names: str) -> Callable[[Models], dict[str, Mapping[Prefix, Row]]]:
-    """Rows where the role is asked for: the bonus behind two draft tokens, the others before."""
+    """Rows where the role is asked for: the bonus behind two draft tokens (and at the start, which
+    the report shows), the others before."""
 
     def asked(name: str, z: Prefix) -> bool:
-        return len(z) == 2 if name == "bonus_from" else len(z) < 2
+        return len(z) in (0, 2) if name == "bonus_from" else len(z) < 2
 
     return lambda models: {
         name: {z: law for z, law in change(models.target).items() if asked(name, z)}
