@@ -123,11 +123,10 @@ def rows(
 
 
 def _targets(change: Any, *names: str) -> Callable[[Models], dict[str, Mapping[Prefix, Row]]]:
-    """Rows where the role is asked for: the bonus behind two draft tokens (and at the start, which
-    the report shows), the others before."""
+    """Test and residual ask for rows before the last draft token only."""
 
     def asked(name: str, z: Prefix) -> bool:
-        return len(z) in (0, 2) if name == "bonus_from" else len(z) < 2
+        return name == "bonus_from" or len(z) < 2
 
     return lambda models: {
         name: {z: law for z, law in change(models.target).items() if asked(name, z)}
