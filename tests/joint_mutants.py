@@ -123,15 +123,7 @@ def rows(
 
 
 def _targets(change: Any, *names: str) -> Callable[[Models], dict[str, Mapping[Prefix, Row]]]:
-    """Test and residual ask for rows before the last draft token only."""
-
-    def asked(name: str, z: Prefix) -> bool:
-        return name == "bonus_from" or len(z) < 2
-
-    return lambda models: {
-        name: {z: law for z, law in change(models.target).items() if asked(name, z)}
-        for name in names
-    }
+    return lambda models: {name: change(models.target) for name in names}
 
 
 def _drafts(change: Any, *names: str) -> Callable[[Models], dict[str, Mapping[Prefix, Row]]]:
