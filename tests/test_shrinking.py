@@ -46,8 +46,10 @@ def pasted(line: str, *more: str) -> Result:
 
 
 def place(report: dict[str, Any], finding: Finding) -> dict[str, Any]:
-    """The position or bonus row that a finding is about."""
+    """The position or bonus row that a finding is about, or a whole step over models."""
     (step,) = report["steps"]
+    if step["joint"] is not None:
+        return {**step["joint"], "verdict": step["verdict"]}
     if finding["position"] < 0:
         return step["bonus"]  # type: ignore[no-any-return]
     return next(p for p in step["positions"] if p["index"] == finding["position"])
