@@ -5,13 +5,18 @@ Every number is by hand from the definitions: three tokens or more, one step.
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from specdist.rules.joint.outcomes import Outcome
+from specdist.verify.joint.gathering import LostMassError, gather
 from tests.cli import exact, run
 from tests.joint_captures import checked, sequences
 
@@ -125,3 +130,26 @@ def test_early_stop_has_no_choice_among_equal_theta() -> None:
     )
     assert (done.code, done.stdout) == (2, "")
     assert "equal Theta" in " ".join(done.stderr.split())
+
+
+def test_what_the_options_say_of_target_over_0_holds_for_repairs_too() -> None:
+    """Token 2 is drafted and tested with probability 0. Were it accepted, test and residual would
+    give the target back exactly; it is rejected, so that the bonus row alone is no cause."""
+    target = ["1/2", "1/4", "1/4"]
+    roles = {"accept_draft": ["3/5", "2/5", "0"], "residual_draft": ["5/12", "5/32", "41/96"]}
+    models = {"target": target, "draft": target, "bonus_from": ["1/4", "1/4", "1/2"], **roles}
+    text = json.dumps({"models": models, "draft_length": 1})
+    alone = {}
+    for reading in ("accept", "reject"):
+        with patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()))):
+            done = run("check", "-", "--zero-draft", reading, "--format", "json")
+        (step,) = json.loads(done.stdout)["steps"]
+        alone[reading] = ["bonus_from"] in step["findings"][0]["repairs"]
+    assert alone == {"accept": True, "reject": False}
+
+
+def test_a_law_that_loses_mass_is_never_a_pass() -> None:
+    """Half of what follows a kept token is missing, and nothing emitted is above the target."""
+    outcomes = [Outcome(Fraction(1), (1,), (HALF, Fraction(0), Fraction(0)))]
+    with pytest.raises(LostMassError):
+        gather(outcomes, 3, 10)

@@ -146,9 +146,14 @@ def minimal_repairs(setup: JointSetup, aim: JointSetup | None, horizon: int) -> 
 def law_of(setup: JointSetup, horizon: int) -> JointLaw | None:
     """The joint law of a setup; None where it cannot be enumerated."""
     try:
-        return joint_law(setup.gathered("accept"), setup.laws, horizon)
+        return joint_law(setup.gathered(_reading(setup)), setup.laws, horizon)
     except SpecdistError:
         return None
+
+
+def _reading(setup: JointSetup) -> str | None:
+    """How target/0 is read where the options leave it open; what they say stands."""
+    return "accept" if setup.numerics.zero_draft == "error" else None
 
 
 def same_output(first: JointLaw, second: JointLaw, laws: PrefixLaws) -> bool:
@@ -163,7 +168,7 @@ def same_output(first: JointLaw, second: JointLaw, laws: PrefixLaws) -> bool:
 def is_exact(setup: JointSetup, horizon: int) -> bool:
     """Whether the joint law of a setup is proven to be the reference."""
     try:
-        gathered = setup.gathered("accept")
+        gathered = setup.gathered(_reading(setup))
         law = joint_law(gathered, setup.laws, horizon)
     except SpecdistError:
         return False
