@@ -22,7 +22,6 @@ SIBLINGS: tuple[Siblings, ...] = get_args(Siblings)
 
 Duplicates = Literal["separate", "merged"]
 """Siblings with the same token: nodes of their own, or one node with the children of both."""
-DUPLICATES: tuple[str, ...] = get_args(Duplicates)
 
 ROOT = -1
 

@@ -162,9 +162,6 @@ class JointResult:
     notes: tuple[str, ...] = ()
 
 
-PathNote = Literal["token", "block"]
-
-
 @dataclass(frozen=True, slots=True)
 class PathPosition:
     """One drafted position of a captured block under block verification.

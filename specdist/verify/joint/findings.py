@@ -44,13 +44,13 @@ def output_findings(
     checked: JointChecked, result: JointResult, step: Step, plan: Plan, settings: CheckSettings
 ) -> list[Finding]:
     """The main finding of a step whose joint law differs, then what is shown with it."""
-    setup, horizon = checked.setup, checked.law.horizon
+    setup = checked.setup
     idents, repairs = _diagnosed(checked)
     main = Finding(
         idents[0],
         Severity.ERROR,
         _message(idents[0], setup),
-        notes=tuple(_notes(checked, result, idents, repairs, step.vocab)),
+        notes=tuple(_notes(checked, result, repairs, step.vocab)),
         repairs=repairs.sets,
         reproduce=reproduction(step, setup, plan, settings, checked.verdict),
         cause=tuple(_words(repair, setup, result) for repair in repairs.sets),
@@ -60,7 +60,7 @@ def output_findings(
         Finding(ident, Severity.ERROR, _message(ident, setup), shown=Shown.INSIDE)
         for ident in idents[1:]
     ]
-    return [main, *more, *_impossible(checked, result, horizon)]
+    return [main, *more, *_impossible(checked, result)]
 
 
 def open_findings(checked: JointChecked, result: JointResult) -> list[Finding]:
@@ -172,7 +172,6 @@ def _words(repair: Repair, setup: JointSetup, result: JointResult) -> str:
 def _notes(
     checked: JointChecked,
     result: JointResult,
-    idents: list[str],
     repairs: JointRepairs,
     vocab: Vocab | None,
 ) -> Iterator[str]:
@@ -196,7 +195,7 @@ def _notes(
         yield f"no cause is proven: none of {repairs.tried} combinations of repairs restores it"
 
 
-def _impossible(checked: JointChecked, result: JointResult, horizon: int) -> Iterator[Finding]:
+def _impossible(checked: JointChecked, result: JointResult) -> Iterator[Finding]:
     """`impossible-token`: mass on outputs that the target never emits."""
     forbidden = forbidden_starts(checked.law, checked.setup.laws)
     if not forbidden or result.forbidden_mass is None:

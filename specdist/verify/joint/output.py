@@ -65,7 +65,7 @@ class _Node:
 
 def joint_law(gathered: Gathered, laws: PrefixLaws, horizon: int) -> JointLaw:
     """The law of the first ``horizon`` tokens against the reference's (module docstring)."""
-    blocks = tuple(_blocks(_tree(gathered.emitted, horizon), laws, horizon))
+    blocks = tuple(_blocks(_tree(gathered.emitted, horizon), laws))
     unnamed = sum(gathered.unnamed.values(), _ZERO)
     above = [b.output - b.reference for b in blocks if b.output > b.reference]
     return JointLaw(horizon, blocks, exact_total(above), unnamed)
@@ -81,7 +81,7 @@ def _tree(emitted: Masses, horizon: int) -> _Node:
     return root
 
 
-def _blocks(root: _Node, laws: PrefixLaws, horizon: int) -> Iterator[Block]:
+def _blocks(root: _Node, laws: PrefixLaws) -> Iterator[Block]:
     """Depth first: ``carried`` is mass that ended before and goes on as the reference does."""
     open_nodes: list[tuple[Prefix, _Node, Fraction, Fraction]] = [((), root, _ONE, _ZERO)]
     while open_nodes:
