@@ -165,7 +165,7 @@ def _completed_with_the_draft(original: Any) -> Any:
                     return self.laws.law(role, prefix)
             return self.laws.law(role, prefix, rank)
 
-    return lambda root, laws, horizon: original(root, Other(laws), horizon)
+    return lambda root, laws: original(root, Other(laws))
 
 
 def _not_completed(original: Any) -> Any:
