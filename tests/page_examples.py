@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cli import scrubbed
 
 _FENCED = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT = re.compile(r"\[exit (\d+)\]")
@@ -80,3 +86,41 @@ def _example(lines: list[str], code: int | None) -> Example:
         unfinished = text.endswith(("\\", "|")) or text.count("'") % 2 == 1
     assert commands, f"an example starts with a command, not with {lines[:1]}"
     return Example("\n".join(commands), tuple(shown), code)
+
+
+def in_shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A script in ``folder`` with a ``specdist`` on its path."""
+    command = folder / "bin" / "specdist"
+    if not command.exists():
+        command.parent.mkdir()
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m specdist "$@"\n', "utf-8")
+        command.chmod(0o755)
+    env = scrubbed()
+    env["PATH"] = f"{command.parent}{os.pathsep}{env['PATH']}"
+    return subprocess.run(
+        ["sh", "-c", script],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        timeout=60,
+        text=True,
+        check=False,
+    )
+
+
+def does_what_it_shows(example: Example, folder: Path) -> None:
+    """Runs an example and compares lines and exit code."""
+    done = in_shell(example.script, folder)
+    printed = done.stdout + done.stderr
+    assert example.shown, "an example shows something"
+    assert example.misses(printed) == [], printed
+    assert done.returncode == example.code, printed
+
+
+def sections_of(page: str) -> dict[str, str]:
+    """The texts of a page by the headings over them, none of them empty, in lines of a page."""
+    parts = re.split(r"^## (.*)$", page, flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
+    assert all(sections.values()), "a section is empty"
+    assert [line for line in page.splitlines() if len(line) > 80] == []
+    return sections

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from specdist.rules.lengths.registry import LENGTH_RULES
-from tests.cli import run, scrubbed
-from tests.page_examples import fenced
+from tests.cli import run
+from tests.page_examples import does_what_it_shows, fenced, sections_of
 from tests.test_rules_pages import SECTIONS
 
 PAGES = {
@@ -28,11 +24,8 @@ pages = pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_every_section(name: str) -> None:
     text, rule = PAGES[name], RULES[name]
     assert text.startswith(f"# {name}\n\n")
-    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
-    sections = dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
+    sections = sections_of(text)
     assert list(sections) == SECTIONS
-    assert all(sections.values()), "a section is empty"
-    assert [line for line in text.splitlines() if len(line) > 80] == []
     assert f"--length {name}" in sections["Law"]
     assert "Lossless" in sections["What it claims"]
     assert [option.name for option in rule.options if f"{option.name}=" not in text] == []
@@ -41,28 +34,10 @@ def test_a_page_has_every_section(name: str) -> None:
 
 @pages
 def test_examples_of_a_rule_do_what_they_show(name: str, tmp_path: Path) -> None:
-    script = tmp_path / "bin" / "specdist"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m specdist "$@"\n', encoding="utf-8")
-    script.chmod(0o755)
-    env = scrubbed()
-    env["PATH"] = f"{script.parent}{os.pathsep}{env['PATH']}"
     examples = fenced(PAGES[name])
     assert any(name in example.script for example in examples)
     for example in examples:
-        done = subprocess.run(
-            ["sh", "-c", example.script],
-            cwd=tmp_path,
-            env=env,
-            capture_output=True,
-            timeout=60,
-            text=True,
-            check=False,
-        )
-        printed = done.stdout + done.stderr
-        assert example.shown, "an example shows something"
-        assert example.misses(printed) == [], printed
-        assert done.returncode == example.code, printed
+        does_what_it_shows(example, tmp_path)
 
 
 @pytest.mark.parametrize("rule", LENGTH_RULES, ids=lambda rule: rule.name)

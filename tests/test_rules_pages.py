@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,8 +12,8 @@ from specdist.rules.lengths.length_rule import LengthRule
 from specdist.rules.lengths.registry import LENGTH_RULES
 from specdist.rules.registry import RULES
 from specdist.rules.rule import Rule
-from tests.cli import run, scrubbed
-from tests.page_examples import fenced
+from tests.cli import run
+from tests.page_examples import does_what_it_shows, fenced, sections_of
 
 SECTIONS = [
     "Law",
@@ -34,11 +31,8 @@ rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_a_page_has_every_section(rule: Rule) -> None:
     text = rule.page
     assert text.startswith(f"# {rule.name}\n\n")
-    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
-    sections = dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
+    sections = sections_of(text)
     assert list(sections) == SECTIONS
-    assert all(sections.values()), "a section is empty"
-    assert [line for line in text.splitlines() if len(line) > 80] == []
     assert f"--rule {rule.name}" in sections["Law"]
     assert CLAIMS.get(rule.kind, "Observed") in sections["What it claims"]
     assert [option.name for option in rule.options if f"{option.name}=" not in text] == []
@@ -48,26 +42,8 @@ def test_a_page_has_every_section(rule: Rule) -> None:
 
 @rules
 def test_examples_of_a_rule_do_what_they_show(rule: Rule, tmp_path: Path) -> None:
-    script = tmp_path / "bin" / "specdist"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m specdist "$@"\n', encoding="utf-8")
-    script.chmod(0o755)
-    env = scrubbed()
-    env["PATH"] = f"{script.parent}{os.pathsep}{env['PATH']}"
     for example in fenced(rule.page):
-        done = subprocess.run(
-            ["sh", "-c", example.script],
-            cwd=tmp_path,
-            env=env,
-            capture_output=True,
-            timeout=60,
-            text=True,
-            check=False,
-        )
-        printed = done.stdout + done.stderr
-        assert example.shown, "an example shows something"
-        assert example.misses(printed) == [], printed
-        assert done.returncode == example.code, printed
+        does_what_it_shows(example, tmp_path)
 
 
 def test_explain_lists_rules_by_what_they_decide() -> None:
