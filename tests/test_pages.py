@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,8 +15,8 @@ from specdist.model.numerics import CHOICES
 from specdist.processing.processor import Processor
 from specdist.processing.registry import PROCESSORS
 from specdist.rules.keep_rules import KEEP_RULES
-from tests.cli import SAMPLES, run, scrubbed
-from tests.page_examples import Example, fenced, plain
+from tests.cli import SAMPLES, run
+from tests.page_examples import Example, fenced, in_shell, plain
 
 SECTIONS = [
     "What it checks",
@@ -62,27 +58,9 @@ def test_a_page_of_an_ident_has_every_section(entry: catalogue.Entry) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the samples and a ``specdist`` on the path."""
+    """A folder with the samples."""
     (tmp_path / "sample_inputs").symlink_to(SAMPLES, target_is_directory=True)
-    script = tmp_path / "bin" / "specdist"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m specdist "$@"\n', encoding="utf-8")
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
     return tmp_path
-
-
-def in_shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    env = scrubbed()
-    env["PATH"] = f"{folder / 'bin'}{os.pathsep}{env['PATH']}"
-    return subprocess.run(
-        ["sh", "-c", script],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        timeout=60,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize("ident", catalogue.idents())
