@@ -16,6 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from specdist.rules.joint.outcomes import Outcome
+from specdist.verify.joint import given_drafts
 from specdist.verify.joint.gathering import LostMassError, gather
 from tests.cli import exact, run
 from tests.joint_captures import checked, sequences
@@ -153,3 +154,37 @@ def test_a_law_that_loses_mass_is_never_a_pass() -> None:
     outcomes = [Outcome(Fraction(1), (1,), (HALF, Fraction(0), Fraction(0)))]
     with pytest.raises(LostMassError):
         gather(outcomes, 3, 10)
+
+
+@pytest.mark.parametrize("rule", ["token", "token-chain", "block"])
+def test_a_batch_is_never_equal_for_mass_without_a_token(rule: str, tmp_path: Path) -> None:
+    """Token 2 is rejected with 1/12, the residual is empty, and nothing emitted is above the
+    target: until an option says what follows, there is no verdict."""
+    target = ["1/2", "1/4", "1/4"]
+    models = {"target": target, "draft": target, "accept_draft": ["1/2", "1/8", "3/8"]}
+    request = {"models": {**models, "residual_draft": target}, "draft_length": 1}
+    path = tmp_path / "batch.json"
+    path.write_text(json.dumps({"requests": [request, request], "schedule": "fixed:1"}), "utf-8")
+    done = run("check", path, "--rule", rule)
+    assert (done.code, done.stdout) == (2, "")
+    assert "empty residual" in " ".join(done.stderr.split())
+    says = ("--empty-residual", "token:0") if rule == "token" else ()
+    named = rule if rule == "token" else f"{rule}:empty=first"
+    done = run("check", path, "--rule", named, *says, "--horizon", "1", "--format", "json")
+    (step,) = json.loads(done.stdout)["steps"]
+    assert [line["total_variation"]["exact"] for line in step["joint"]["requests"]] == ["1/12"] * 2
+    assert step["joint"]["total_variation"]["exact"] == "19/144"
+
+
+def test_a_batch_refuses_a_position_that_loses_mass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rejections of all draft tokens in place of those of the one that was drafted."""
+    monkeypatch.setattr(given_drafts, "replace", lambda laws, **_: laws)
+    models = {"target": ["1/2", "1/4", "1/4"], "draft": ["1/4", "1/4", "1/2"]}
+    request = {"models": models, "draft_length": 1}
+    path = tmp_path / "batch.json"
+    path.write_text(json.dumps({"requests": [request], "schedule": "fixed:1"}), "utf-8")
+    done = run("check", path)
+    assert done.code == 70
+    assert "sum to 2.0" in " ".join(done.stderr.split())

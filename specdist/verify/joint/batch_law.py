@@ -19,7 +19,7 @@ from specdist.model.length import Blocks
 from specdist.model.role import Role
 from specdist.rules.joint.outcomes import Outcome, PrefixLaws
 from specdist.verify.joint.batch_setup import Batch
-from specdist.verify.joint.gathering import Gathered, gather
+from specdist.verify.joint.gathering import Gathered, gather, refuse_lost_mass
 from specdist.verify.joint.given_drafts import outcomes_of
 from specdist.verify.joint.joint_setup import JointSetup
 from specdist.verify.joint.output import JointLaw, joint_law
@@ -86,12 +86,15 @@ def batch_law(batch: Batch, horizon: int) -> BatchLaw:
     accepted = _contracted(batch.verified, lengths, 0, add)
     most = sum(setup.tree.depth for setup in batch.setups)
     plain: Mapping[Blocks, Fraction] = {((),) * len(references): _ONE}
+    output: dict[Output, Fraction] = _contracted(batch.verified, outputs, (), _beside)
+    alone = tuple(_alone(batch, r, known[r], horizon) for r in range(len(batch.setups)))
+    refuse_lost_mass(output.values(), sum((one.gathered.error for one in alone), _ZERO))
     return BatchLaw(
         horizon,
-        _contracted(batch.verified, outputs, (), _beside),
+        output,
         _contracted(plain, [{(): law} for law in references], (), _beside),
         tuple(accepted.get(count, _ZERO) for count in range(most + 1)),
-        tuple(_alone(batch, r, known[r], horizon) for r in range(len(batch.setups))),
+        alone,
     )
 
 

@@ -86,16 +86,16 @@ def gather(outcomes: Iterable[Outcome], size: int, limit: int) -> Gathered:
         else:
             law = tuple(Fraction(token == follows) for token in range(size))
             _spread(found, kept, bonus, mass, law)
-    _refuse_lost_mass(found, found.accepted.values())
-    _refuse_lost_mass(found, [*found.emitted.values(), *found.unnamed.values()])
+    refuse_lost_mass(found.accepted.values(), found.error)
+    refuse_lost_mass([*found.emitted.values(), *found.unnamed.values()], found.error)
     return _without_errors(found)
 
 
-def _refuse_lost_mass(found: Gathered, masses: Iterable[Fraction]) -> None:
+def refuse_lost_mass(masses: Iterable[Fraction], error: Fraction = _ZERO) -> None:
     """What is kept sums to one, and so does what is emitted: a law behind a kept path that does
-    not would lose mass, and lost mass lies above the reference nowhere."""
+    not would lose mass, and lost mass lies above the reference nowhere. Raises `LostMassError`."""
     total = sum(masses, _ZERO)
-    if abs(plain(total) - 1) > found.error + error_of(total):
+    if abs(plain(total) - 1) > error + error_of(total):
         raise LostMassError(f"the outcomes of a rule sum to {float(total)!r}")
 
 

@@ -18,6 +18,7 @@ from specdist.model.conditional import Prefix
 from specdist.model.role import Role
 from specdist.rules.joint.outcomes import Drafted, Law, Outcome
 from specdist.rules.keep_rules import captured_share
+from specdist.verify.joint.gathering import refuse_lost_mass
 from specdist.verify.joint.joint_setup import JointSetup
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -28,7 +29,10 @@ def outcomes_of(setup: JointSetup, verified: Prefix) -> Iterator[Outcome]:
     of total mass 1. Raises `SettingsError` where options leave an outcome open."""
     if setup.joint is not None:
         drafted = Drafted(setup.tree.cut(len(verified)), verified)
-        yield from setup.joint.outcomes(drafted, setup.laws, setup.use)
+        for outcome in setup.joint.outcomes(drafted, setup.laws, setup.use):
+            if outcome.unnamed and outcome.mass:
+                raise _unassigned(outcome.accepted, f"option empty of rule {setup.joint.name}")
+            yield outcome
         return
     chain, reached = setup.chain(), _ONE
     for index, token in enumerate(verified):
@@ -39,9 +43,11 @@ def outcomes_of(setup: JointSetup, verified: Prefix) -> Iterator[Outcome]:
         only = captured_share({token: _ONE}, _ZERO)
         found = setup.rule.outcomes(replace(laws, tried=only), setup.use)
         if found.unassigned:
-            raise _unassigned(prefix)
+            raise _unassigned(prefix, "--empty-residual")
         accepted = _entries(found.accepted)[token] / drawn
         recovered = tuple(value / drawn for value in _entries(found.recovered))
+        error = (found.accepted.error + found.recovered.error) / drawn
+        refuse_lost_mass([accepted, *recovered], error)
         if accepted < 1:
             yield Outcome(reached * (1 - accepted), prefix, _normal(recovered))
         reached *= accepted
@@ -62,10 +68,10 @@ def require_sure_tests(setup: JointSetup) -> None:
         )
 
 
-def _unassigned(prefix: Prefix) -> SettingsError:
+def _unassigned(prefix: Prefix, option: str) -> SettingsError:
     return SettingsError(
         f"after {len(prefix)} draft tokens a rejection meets an empty residual",
-        expected="--empty-residual, which says what the engine emits there",
+        expected=f"{option}, which says what the engine emits there",
     )
 
 
