@@ -73,6 +73,40 @@ class PointMass:
         return self.size
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedValues:
+    """Part of a row: the values of some tokens, and what is known of all others.
+
+    ``ids`` are rising and distinct, ``values`` belong to them in that order (float64 where they
+    are `FloatValues`); each is within ``half_width`` of the number it stands for, in units of the
+    row's kind. An unlisted value is at most ``cap``, in the same units (None: nothing is known but
+    the mass that the listed tokens leave). Log-probabilities and probabilities share the sum 1 with
+    the unlisted tokens, up to a common factor within ``exp(+-slack)``, the rounding of the engine's
+    normaliser; logits have no normaliser. ``support`` holds the only tokens that are possible,
+    where the capture knows them. ``size`` is the vocabulary size; ``open_ended``: only the smallest
+    that it can be.
+    """
+
+    ids: tuple[int, ...] | NDArray[np.intp]
+    values: RationalValues | FloatValues
+    size: int
+    open_ended: bool = False
+    cap: Fraction | None = None
+    half_width: Fraction = Fraction(0)
+    slack: Fraction = Fraction(0)
+    support: tuple[int, ...] | None = None
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def others(self) -> int | None:
+        """How many tokens that are not listed are possible; None where nothing bounds them."""
+        if self.support is not None:
+            return len(set(self.support) - set(map(int, self.ids)))
+        return None if self.open_ended else self.size - len(self.ids)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row at one position: values, kind, stage, number format, and its place.
@@ -81,7 +115,7 @@ class Row:
     ``cap.json, steps[0].positions[0].target`` or ``t.safetensors, target[17]``.
     """
 
-    values: RationalValues | FloatValues | PointMass
+    values: RationalValues | FloatValues | PointMass | ListedValues
     kind: Kind
     stage: Stage
     numbers: NumberFormat

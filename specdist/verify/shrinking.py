@@ -18,6 +18,7 @@ from specdist.model.role import Role
 from specdist.model.row import (
     FloatValues,
     Kind,
+    ListedValues,
     NumberFormat,
     PointMass,
     RationalValues,
@@ -156,6 +157,8 @@ def _cut_row(row: Row, tokens: Sequence[int], unnormalised: bool) -> Row | None:
         if row.values.token not in tokens:
             return None
         return replace(row, values=PointMass(tokens.index(row.values.token), len(tokens)))
+    if isinstance(row.values, ListedValues):
+        return None
     values = _values(row.values, tokens, row)
     if all(value is None for value in values):
         return None

@@ -1,0 +1,91 @@
+"""Recorded steps of a speculative decoder: what was drafted, decided and emitted, and from what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+
+from specdist.model.options import NO_OPTIONS, ProcessingOptions
+from specdist.model.row import NumberFormat, Row
+
+
+class FinalKind(StrEnum):
+    """How the last token of a step came about."""
+
+    RECOVERED = "recovered"
+    BONUS = "bonus"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One recorded verification step; None stands for what the trace does not record.
+
+    ``accepted`` holds the decisions up to and including the first rejection. ``proposed`` are the
+    sampled ids, where a pruning engine drops some before verification. ``target_rows`` are the
+    rows of the positions in order, the bonus row last, ``draft_rows`` those of the drafted (or
+    proposed) tokens; both are empty where no arrays are at hand. ``tested_target`` and
+    ``tested_draft`` are the recorded probabilities of the tested tokens. Uniforms are the numbers
+    as recorded; ``final_noise`` holds the exponential numbers of a final race by token.
+    ``returned`` is what the verifying function returned, where ``emitted`` was cut after it.
+    """
+
+    id: str
+    source: str
+    sequence: int
+    index: int
+    drafted: tuple[int, ...]
+    emitted: tuple[int, ...]
+    n_accepted: int
+    accepted: tuple[bool, ...] | None = None
+    context: tuple[int, ...] | None = None
+    context_length: int | None = None
+    prompt_length: int | None = None
+    next_context: tuple[int, ...] | None = None
+    proposed: tuple[int, ...] | None = None
+    u_draft: tuple[Fraction, ...] | None = None
+    u_accept: tuple[Fraction, ...] | None = None
+    u_final: Fraction | None = None
+    final_noise: tuple[Fraction, ...] | None = None
+    final_kind: FinalKind | None = None
+    final_token: int | None = None
+    returned: tuple[int, ...] | None = None
+    tested_target: tuple[Fraction, ...] | None = None
+    tested_draft: tuple[Fraction, ...] | None = None
+    final_support: int | None = None
+    target_rows: tuple[Row, ...] = ()
+    draft_rows: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """How the recording engine turns uniforms into decisions.
+
+    ``strict``: accept iff ``u q(x) < p(x)``, else iff ``u <= p(x) / q(x)``; ``quotient`` is the
+    format the quotient is rounded to (None: exact). ``uniforms`` is the format of the generator's
+    uniforms (float32: multiples of 2^-24; float64: of 2^-53). ``inverse_cdf``: draws are the
+    smallest x with ``u * total < p(0) + ... + p(x)``; else they are not replayed from uniforms.
+    """
+
+    strict: bool = True
+    quotient: NumberFormat | None = None
+    uniforms: NumberFormat | None = None
+    inverse_cdf: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A readable trace. ``steps`` makes a fresh iterator and reads rows in bounded blocks;
+    ``options`` is the processing that the trace says was in force, for rows of stage raw.
+    ``end_tokens`` stop a sequence. ``reported`` are counters that the recording run printed."""
+
+    source: str
+    reader: str
+    steps: Callable[[], Iterator[TraceStep]]
+    conventions: Conventions
+    options: ProcessingOptions = NO_OPTIONS
+    end_tokens: tuple[int, ...] = ()
+    step_count: int | None = None
+    reported: Mapping[str, str] = field(default_factory=dict)
+    facts: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,1 @@
+"""Files that engines write about one model: one format a file, recognised by content."""

@@ -1,0 +1,39 @@
+"""Every format of an engine's answers, the most telling keys first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specdist.readers.engine_files.engine_file import AnswerFormat, LinesFormat
+
+_ANSWERS: tuple[str, ...] = ()
+"""Modules of this package with a tuple ``ANSWERS`` of formats, in the order they are asked."""
+
+_LINES: tuple[str, ...] = ()
+"""Modules of this package with a tuple ``LINES`` of formats."""
+
+
+def answer_formats() -> tuple[AnswerFormat, ...]:
+    """The formats of JSON documents, in the order in which they are asked."""
+    return tuple(item for name in _ANSWERS for item in _module(name).ANSWERS)
+
+
+def lines_formats() -> tuple[LinesFormat, ...]:
+    """The formats of JSON lines, in the order in which they are asked."""
+    return tuple(item for name in _LINES for item in _module(name).LINES)
+
+
+def answer_format(value: Any) -> AnswerFormat | None:
+    """The format of a parsed document, or None where no engine writes such."""
+    return next((item for item in answer_formats() if item.recognises(value)), None)
+
+
+def lines_format(first: Any) -> LinesFormat | None:
+    """The format of JSON lines that begin with the value ``first``."""
+    return next((item for item in lines_formats() if item.recognises(first)), None)
+
+
+def _module(name: str) -> Any:
+    from importlib import import_module
+
+    return import_module(f"{__package__}.{name}")
