@@ -1,0 +1,1 @@
+"""Recorded steps held against the laws of an engine."""
