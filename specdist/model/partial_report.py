@@ -38,13 +38,16 @@ class BoundedPosition:
 
     ``target_rest`` and ``draft_rest`` are the masses of the unlisted tokens, ``half_width`` the
     larger rounding of a stored value. ``total_variation`` is between output law and reference;
-    ``by_identity``: it is 0 whatever the unlisted tokens hold.
+    ``by_identity``: it is 0 whatever the unlisted tokens hold. ``reference_acceptance_rate`` is
+    what the rule would reach with every role repaired. ``vocab_size`` is None where nothing says
+    how many tokens there are.
     """
 
     index: int
     verdict: Verdict
     vocab_size: int | None
     acceptance_rate: Interval
+    reference_acceptance_rate: Interval
     total_variation: Interval
     by_identity: bool
     target_rest: Interval
@@ -52,4 +55,29 @@ class BoundedPosition:
     half_width: Fraction
     counts: ListedCounts
     tokens: tuple[BoundedToken, ...]
+    roles: tuple[RoleUse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedBonusToken:
+    """One listed token of a bonus row, in intervals."""
+
+    id: int
+    text: str | None
+    reference: Interval
+    output: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedBonus:
+    """The bonus row of a block, where it leaves something open: the law of the bonus token against
+    the reference. ``rest`` is the reference's mass of the unlisted tokens."""
+
+    verdict: Verdict
+    vocab_size: int | None
+    total_variation: Interval
+    by_identity: bool
+    rest: Interval
+    half_width: Fraction
+    tokens: tuple[BoundedBonusToken, ...]
     roles: tuple[RoleUse, ...]

@@ -12,7 +12,9 @@ from specdist.model.finding import Finding
 from specdist.model.verdict import Verdict
 
 if TYPE_CHECKING:
+    from specdist.exact.interval import Interval
     from specdist.model.joint_report import CostLine, JointResult, PathResult
+    from specdist.model.partial_report import BoundedBonus, BoundedPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,13 @@ class TokenLine:
 
 @dataclass(frozen=True, slots=True)
 class RoleUse:
-    """How one role was filled: recipe text or "row", and how many tokens it makes possible."""
+    """How one role was filled: recipe text or "row", and how many tokens it makes possible (None:
+    nothing bounds them)."""
 
     role: str
     side: str
     recipe: str
-    support: int
+    support: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +145,11 @@ class BonusResult:
 @dataclass(frozen=True, slots=True)
 class StepResult:
     """One step, finished. ``source`` is file and place; ``options`` are the options of numeric
-    model and proposal that were in force, as they are written. ``joint`` holds the figures of a
-    step over conditional models, ``path`` those of a captured block under block verification,
-    ``cost`` what follows for speed from the costs that were given or the times of the capture."""
+    model and proposal that were in force, as they are written. ``bounded`` holds the positions
+    whose rows are known in part, and ``bounded_bonus`` such a bonus row: ``positions`` and
+    ``bonus`` are without them. ``joint`` holds the figures of a step over conditional models,
+    ``path`` those of a captured block under block verification, ``cost`` what follows for speed
+    from the costs that were given or the times of the capture."""
 
     id: str
     source: str
@@ -158,12 +163,17 @@ class StepResult:
     joint: JointResult | None = None
     path: PathResult | None = None
     cost: tuple[CostLine, ...] = ()
+    bounded: tuple[BoundedPosition, ...] = ()
+    bounded_bonus: BoundedBonus | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Counts over all steps, and the plain mean of the acceptance rates over positions;
-    ``drafts_optimum`` is the mean of the best that several drafts a position could reach."""
+    ``drafts_optimum`` is the mean of the best that several drafts a position could reach.
+
+    Where rows are known in part the mean and the largest total variation are intervals,
+    ``acceptance_bounds`` and ``variation_bounds``, and the two figures are None."""
 
     steps: int
     positions: int
@@ -175,6 +185,8 @@ class Summary:
     acceptance_rate: Figure | None
     total_variation_max: Figure | None
     drafts_optimum: Figure | None = None
+    acceptance_bounds: Interval | None = None
+    variation_bounds: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ def _wide(use: RoleUse) -> list[str]:
 
 
 def _possible(use: RoleUse) -> str:
+    if use.support is None:
+        return "any token possible"
     return f"{plural(use.support, 'token')} possible"
 
 
