@@ -64,7 +64,7 @@ def test_usage_errors(arguments: tuple[Any, ...], message: str, help_: str) -> N
 def test_rows_over_different_vocabularies_need_a_map_or_a_size() -> None:
     result = run("what-if", "--target", "1/2,1/4,1/4", "--draft", "1/2,1/2")
     assert (result.code, result.stdout) == (2, "")
-    assert result.stderr.startswith("error[invalid-row]: drafted_from is a row of 2, the ref")
+    assert result.stderr.startswith("error[context-mismatch]: drafted_from is a row of 2, the ref")
     assert "--draft-map" in result.stderr
     assert "--draft-vocab-size 3" in result.stderr
 

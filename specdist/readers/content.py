@@ -19,6 +19,11 @@ class Format(StrEnum):
     NPZ = "npz"
     SAFETENSORS = "safetensors"
     TORCH = "torch"
+    KLD = "llama-kld"
+    GGUF = "llama-results"
+    PARQUET = "parquet"
+    LLAMA_DEBUG = "llama-debug"
+    """Headerless float32, which content cannot tell: only by ``--reader``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +42,6 @@ _REFUSED = (
         "a torch stream from before version 1.6, which is a pickle",
         "load and save it again with torch 1.6 or later, or save safetensors",
     ),
-    _Refused(b"_logits_", "a llama.cpp KLD base file, which no reader knows yet", _SAVE_ROWS),
-    _Refused(b"GGUF", "a GGUF file", _SAVE_ROWS),
-    _Refused(b"PAR1", "a parquet file", _SAVE_ROWS),
     _Refused(b"ARROW1", "an Arrow file", _SAVE_ROWS),
     _Refused(b"\xff\xff\xff\xff", "an Arrow stream", _SAVE_ROWS),
     _Refused(b"\x89HDF\r\n\x1a\n", "an HDF5 file", _SAVE_ROWS),
@@ -52,6 +54,7 @@ _REFUSED = (
     _Refused(b"SQLite format 3\x00", "an SQLite database", _SAVE_ROWS),
     _Refused(b"PK\x05\x06", "an empty zip archive", _SAVE_ROWS),
 )
+_STARTS = ((b"_logits_", Format.KLD), (b"GGUF", Format.GGUF), (b"PAR1", Format.PARQUET))
 _PICKLE_TEXT = re.compile(rb"\(?[cdl(]{1,2}p?[A-Za-z_0-9.]*\n")
 _PROMETHEUS = re.compile(rb"# (HELP|TYPE) ")
 
@@ -67,6 +70,9 @@ def recognise(head: bytes, name: str, size: int) -> Format:
         return Format.NPZ  # the members decide between npz and torch
     if _is_safetensors(head, size):
         return Format.SAFETENSORS
+    for start, kind in _STARTS:
+        if head.startswith(start):
+            return kind
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         return Format.JSON
     raise _unknown(head, name, size)
@@ -76,17 +82,22 @@ def is_gzip(head: bytes) -> bool:
     return head.startswith(b"\x1f\x8b")
 
 
-def forced_format(reader: str) -> Format:
-    """The format of ``--reader``. Raises SettingsError."""
-    try:
+def forced_format(reader: str) -> Format | None:
+    """The format of ``--reader``; None for the name of an answer's format, whose content says
+    whether it is a document or lines. Raises SettingsError."""
+    if reader in set(Format):
         return Format(reader)
-    except ValueError:
-        known = [item.value for item in Format]
-        raise SettingsError(
-            f"there is no reader {reader[:40]!r}",
-            expected=", ".join(known),
-            advice=nearest(reader, known),
-        ) from None
+    from specdist.readers.engine_files.registry import answer_formats, lines_formats
+
+    answers = [form.name for form in answer_formats()] + [form.name for form in lines_formats()]
+    if reader in answers:
+        return None
+    known: list[str] = [item.value for item in Format]
+    raise SettingsError(
+        f"there is no reader {reader[:40]!r}",
+        expected=", ".join([*known, *answers]),
+        advice=nearest(reader, [*known, *answers]),
+    )
 
 
 def _is_safetensors(head: bytes, size: int) -> bool:

@@ -67,6 +67,11 @@ def pair_context(target: Side, draft: Side) -> PairContext:
     return PairContext(verified, contexts, drafted, tuple(facts))
 
 
+def side_contexts(side: Side) -> RowContexts | None:
+    """The contexts that one side carries by itself."""
+    return _contexts(side, [])
+
+
 def _same(
     ours: tuple[int, ...], theirs: tuple[int, ...], what: str, target: Side, draft: Side
 ) -> None:

@@ -23,13 +23,16 @@ Number = Fraction | None
 
 @dataclass(frozen=True, slots=True)
 class RowReading:
-    """How the rows of one capture are read. ``texts`` finds an id by its token text."""
+    """How the rows of one capture are read. ``texts`` finds an id by its token text.
+    ``open_ended``: nothing says how large the vocabulary is, and sizes are the smallest that fit.
+    """
 
     file: str
     kind: Kind
     stage: Stage
     numbers: NumberFormat
     texts: dict[str, int | None]
+    open_ended: bool = False
 
     def place(self, path: str) -> str:
         return f"{self.file}, {path}"
@@ -65,6 +68,12 @@ def read_row(value: Any, path: str, size: int, reading: RowReading) -> Row:
         )
     elif (token := one_hot_token(value)) is not None:
         return point_mass(token, f"{path}.one_hot", size, reading)
+    elif isinstance(value.get("listed"), dict):
+        raise CaptureError(
+            "a row known in part cannot stand here",
+            place=reading.place(path),
+            expected="a whole row: target, draft, bonus and the rows of roles may be listed in part",
+        )
     else:
         values = _map(value, path, size, reading)
     _check_mass(values, path, reading)
@@ -116,22 +125,28 @@ def _array(value: list[Any], path: str, size: int, reading: RowReading) -> tuple
 
 
 def _map(value: dict[str, Any], path: str, size: int, reading: RowReading) -> tuple[Number, ...]:
+    found = read_map(value, path, size, reading)
+    missing: Number = Fraction(0) if reading.kind is Kind.PROBABILITIES else None
+    return tuple(found.get(token, missing) for token in range(size))
+
+
+def read_map(
+    value: dict[str, Any], path: str, size: int, reading: RowReading
+) -> dict[int, Number]:
+    """The numbers of a map of tokens, by id. Raises CaptureError or RowError."""
     if not value:
         raise RowError("the row is empty", place=reading.place(path), expected="one number a token")
     keys = list(value)
     tokens = [token_of_key(key, f'{path}["{shorten(key, 24)}"]', size, reading) for key in keys]
     found = _numbers(list(value.values()), lambda i: f'{path}["{shorten(keys[i], 24)}"]', reading)
-    missing: Number = Fraction(0) if reading.kind is Kind.PROBABILITIES else None
-    row: list[Number] = [missing] * size
-    taken: set[int] = set()
+    row: dict[int, Number] = {}
     for token, item in zip(tokens, found, strict=True):
-        if token in taken:
+        if token in row:
             raise CaptureError(
                 f"token {token} occurs twice, by id and by text", place=reading.place(path)
             )
-        taken.add(token)
         row[token] = item
-    return tuple(row)
+    return row
 
 
 def token_of_key(key: str, place: str, size: int, reading: RowReading) -> int:
@@ -166,11 +181,12 @@ def _numbers(values: list[Any], path_of: Callable[[int], str], reading: RowReadi
             result.append(found if decimal or found is None else to_format(found, reading.numbers))
     except NumberError as error:
         index = len(result)
-        raise _number_error(values[index], error, reading.place(path_of(index))) from None
+        raise number_error(values[index], error, reading.place(path_of(index))) from None
     return result
 
 
-def _number_error(value: object, error: NumberError, place: str) -> SpecdistError:
+def number_error(value: object, error: NumberError, place: str) -> SpecdistError:
+    """The error for a value that is no number of a row."""
     expected = 'a number such as 0.3, "3/10" or "-inf"'
     kind = RowError if isinstance(value, str | int) and type(value) is not bool else CaptureError
     return kind(str(error), place=place, expected=expected)

@@ -86,7 +86,7 @@ def _steps(
 ) -> Iterator[Step]:
     header = Header()
     count = 0
-    for number, value in _values(source):
+    for number, value in line_values(source):
         place = f"{source.name}, line {number}"
         if is_header(value):
             header = read_header(value, place, header)
@@ -106,14 +106,15 @@ def _no_step(place: str) -> CaptureError:
 
 
 def _first_header(source: ByteSource) -> Header:
-    for number, value in _values(source):
+    for number, value in line_values(source):
         if isinstance(value, dict):
             return read_header(value, f"{source.name}, line {number}", Header())
         break
     return Header()
 
 
-def _values(source: ByteSource) -> Iterator[tuple[int, Any]]:
+def line_values(source: ByteSource) -> Iterator[tuple[int, Any]]:
+    """Number and JSON value of every line that is not blank. Raises CaptureError."""
     with source.open() as stream:
         number = 0
         while line := _line(stream, source.name):

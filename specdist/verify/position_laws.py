@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from specdist.errors import RowError, SpecdistError
+from specdist.errors import ContextMismatchError, SpecdistError
 from specdist.exact.law import Law
 from specdist.model.recipe import Recipe
 from specdist.model.report import RoleUse
@@ -125,7 +125,7 @@ def _refuse_other_sizes(laws: Mapping[Role, Law], target: Row, draft: Row | None
     for role, law in laws.items():
         if law.size != size:
             row = target if draft is None or role in TARGET_ROLES else draft
-            raise RowError(
+            raise ContextMismatchError(
                 f"{role.value} is a row of {law.size}, the reference of {size} tokens",
                 place=row.place,
                 expected="rows over one vocabulary",

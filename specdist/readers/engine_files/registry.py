@@ -23,13 +23,20 @@ def lines_formats() -> tuple[LinesFormat, ...]:
     return tuple(item for name in _LINES for item in _module(name).LINES)
 
 
-def answer_format(value: Any) -> AnswerFormat | None:
-    """The format of a parsed document, or None where no engine writes such."""
+def answer_format(value: Any, named: str | None = None) -> AnswerFormat | None:
+    """The format of a parsed document, or None where no engine writes such. ``named``: the format
+    that the user says it is."""
+    chosen = [item for item in answer_formats() if item.name == named]
+    if chosen:
+        return chosen[0]
     return next((item for item in answer_formats() if item.recognises(value)), None)
 
 
-def lines_format(first: Any) -> LinesFormat | None:
+def lines_format(first: Any, named: str | None = None) -> LinesFormat | None:
     """The format of JSON lines that begin with the value ``first``."""
+    chosen = [item for item in lines_formats() if item.name == named]
+    if chosen:
+        return chosen[0]
     return next((item for item in lines_formats() if item.recognises(first)), None)
 
 
