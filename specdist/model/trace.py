@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from specdist.model.options import NO_OPTIONS, ProcessingOptions
-from specdist.model.row import NumberFormat, Row
+from specdist.model.row import FloatValues, NumberFormat, Row
 
 
 class FinalKind(StrEnum):
@@ -22,12 +22,15 @@ class FinalKind(StrEnum):
 class TraceStep:
     """One recorded verification step; None stands for what the trace does not record.
 
-    ``accepted`` holds the decisions up to and including the first rejection. ``proposed`` are the
-    sampled ids, where a pruning engine drops some before verification. ``target_rows`` are the
-    rows of the positions in order, the bonus row last, ``draft_rows`` those of the drafted (or
-    proposed) tokens; both are empty where no arrays are at hand. ``tested_target`` and
-    ``tested_draft`` are the recorded probabilities of the tested tokens. Uniforms are the numbers
-    as recorded; ``final_noise`` holds the exponential numbers of a final race by token.
+    ``accepted`` holds the decisions up to and including the first rejection; ``mask`` those of all
+    positions, where the trace holds decisions after it, which decide nothing. ``n_accepted`` is
+    counted from the decisions where they are recorded; ``reported_accepted`` is what the trace
+    says. ``proposed`` are the sampled ids, where a pruning engine drops some before verification.
+    ``target_rows`` are the rows of the positions in order, the bonus row last, ``draft_rows`` those
+    of the drafted (or proposed) tokens; both are empty where no arrays are at hand.
+    ``tested_target`` and ``tested_draft`` are the recorded probabilities of the tested tokens, in
+    ``Conventions.arithmetic``, of all drafted tokens or of the tested ones only. Uniforms are the
+    numbers as recorded; ``final_noise`` holds the exponential numbers of a final race by token.
     ``returned`` is what the verifying function returned, where ``emitted`` was cut after it.
     """
 
@@ -39,6 +42,8 @@ class TraceStep:
     emitted: tuple[int, ...]
     n_accepted: int
     accepted: tuple[bool, ...] | None = None
+    mask: tuple[bool, ...] | None = None
+    reported_accepted: int | None = None
     context: tuple[int, ...] | None = None
     context_length: int | None = None
     prompt_length: int | None = None
@@ -47,7 +52,7 @@ class TraceStep:
     u_draft: tuple[Fraction, ...] | None = None
     u_accept: tuple[Fraction, ...] | None = None
     u_final: Fraction | None = None
-    final_noise: tuple[Fraction, ...] | None = None
+    final_noise: FloatValues | None = None
     final_kind: FinalKind | None = None
     final_token: int | None = None
     returned: tuple[int, ...] | None = None
@@ -56,6 +61,16 @@ class TraceStep:
     final_support: int | None = None
     target_rows: tuple[Row, ...] = ()
     draft_rows: tuple[Row, ...] = ()
+
+    @property
+    def tests(self) -> int:
+        """How many drafted tokens were tested: up to and including the first rejection."""
+        return min(self.n_accepted + 1, len(self.drafted))
+
+    @property
+    def rejected(self) -> bool:
+        """Whether a drafted token was rejected, so that the final token is a recovered one."""
+        return self.n_accepted < len(self.drafted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +81,28 @@ class Conventions:
     format the quotient is rounded to (None: exact). ``uniforms`` is the format of the generator's
     uniforms (float32: multiples of 2^-24; float64: of 2^-53). ``inverse_cdf``: draws are the
     smallest x with ``u * total < p(0) + ... + p(x)``; else they are not replayed from uniforms.
+    ``arithmetic`` is the format of the engine's softmax and sums: decisions that its rounding may
+    turn are undecided. ``stated`` says where all this is from.
     """
 
     strict: bool = True
     quotient: NumberFormat | None = None
     uniforms: NumberFormat | None = None
     inverse_cdf: bool = False
+    arithmetic: NumberFormat = NumberFormat.FLOAT32
+    stated: str = ""
+
+
+Reported = Fraction | tuple[Fraction, ...]
+"""A counter that a run reported: a number, or one for each step or position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
     """A readable trace. ``steps`` makes a fresh iterator and reads rows in bounded blocks;
     ``options`` is the processing that the trace says was in force, for rows of stage raw.
-    ``end_tokens`` stop a sequence. ``reported`` are counters that the recording run printed."""
+    ``end_tokens`` stop a sequence. ``reported`` are counters that the recording run printed, by
+    the names of `model.replay_report.Counter`. ``notes`` are sentences that a report repeats."""
 
     source: str
     reader: str
@@ -87,5 +111,7 @@ class Trace:
     options: ProcessingOptions = NO_OPTIONS
     end_tokens: tuple[int, ...] = ()
     step_count: int | None = None
-    reported: Mapping[str, str] = field(default_factory=dict)
+    reported: Mapping[str, Reported] = field(default_factory=dict)
     facts: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    vocab_size: int | None = None

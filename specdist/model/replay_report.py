@@ -1,0 +1,188 @@
+"""The report of a replay: what was checked, what contradicts the rule, what would explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from specdist.exact.interval import Interval
+from specdist.model.figure import Figure
+from specdist.model.finding import Finding
+from specdist.model.trace import FinalKind, Reported
+
+
+class What(StrEnum):
+    """What was recorded and is judged."""
+
+    ACCEPT = "accept decision"
+    DRAFT = "draft draw"
+    RECOVERED = "recovered token"
+    BONUS = "bonus token"
+    TESTED = "tested probability"
+    CONTEXT = "context"
+    UNIFORM = "uniform"
+    EMITTED = "emitted token"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One recorded thing at its place, with what would have been possible.
+
+    ``position`` is None for what concerns the whole step; the position of a final token is the
+    number of accepted ones. ``recorded`` and ``possible`` are short texts for a table;
+    ``interval`` is what was possible as numbers, where it is an interval.
+    """
+
+    source: str
+    sequence: int
+    step: int
+    position: int | None
+    what: What
+    token: int | None
+    recorded: str
+    possible: str
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayFinding:
+    """A finding about a trace, with every event behind it."""
+
+    finding: Finding
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCount:
+    """How much a check looked at: ``agreed`` and ``differed`` were decided, ``undecided`` lie
+    within a rounding, ``unchecked`` could not be looked at, by reason."""
+
+    name: str
+    agreed: int
+    differed: int = 0
+    undecided: int = 0
+    unchecked: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def checked(self) -> int:
+        """How many were decided either way."""
+        return self.agreed + self.differed
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """One acceptance figure with its definition, and what the run reported under its name."""
+
+    name: str
+    definition: str
+    value: Figure | tuple[Figure, ...] | None
+    reported: Reported | None = None
+    agrees: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedVariation:
+    """The total variation between the exact law of the token at a place, given that the place is
+    reached, and the target's law there."""
+
+    source: str
+    sequence: int
+    step: int
+    position: int
+    total_variation: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A fault, and how the recorded steps speak of it.
+
+    Of the decisions and draws that a correct engine could not have made, ``explained`` are what
+    this fault makes, ``unexplained`` are not. ``agreed``, ``contradicted`` and ``undecided`` count
+    all decisions and draws under the fault. ``ident`` is the finding that it is a cause of.
+    ``needed`` says which recorded numbers would decide it where they are missing.
+    """
+
+    name: str
+    ident: str
+    words: str
+    explained: int
+    unexplained: int
+    agreed: int
+    contradicted: int
+    undecided: int
+    variations: tuple[PlacedVariation, ...] = ()
+    needed: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it explains everything recorded, something a correct engine cannot included."""
+        return self.explained > 0 and not self.unexplained and not self.contradicted
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """The same contexts under another rule or other settings, without sampling noise."""
+
+    label: str
+    acceptance_rate: Figure
+    positions: int
+    changes: tuple[tuple[str, Figure], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An e-value: at least ``1 / level`` has a chance of at most ``level`` if ``claim`` is true,
+    whenever one stops. It may refute the claim and never confirms it."""
+
+    claim: str
+    e_value: Figure
+    level: Figure
+    draws: int
+    refuted: bool
+
+
+class ReplayVerdict(StrEnum):
+    """``consistent``: nothing that was checked contradicts the rule. It is no proof of it."""
+
+    CONSISTENT = "consistent"
+    CONTRADICTED = "contradicted"
+    UNDECIDED = "undecided"
+    NOTHING_CHECKED = "nothing-checked"
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """A step in a few numbers, for a table of steps."""
+
+    source: str
+    sequence: int
+    step: int
+    drafted: int
+    accepted: int
+    emitted: int
+    kind: FinalKind
+    differed: int
+    undecided: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """Everything a replay prints. ``facts`` say what was read and how, ``settings`` the options in
+    force, ``roles`` the recipe of each role."""
+
+    version: str
+    source: str
+    reader: str
+    facts: tuple[tuple[str, str], ...]
+    settings: Mapping[str, object]
+    roles: tuple[tuple[str, str], ...]
+    verdict: ReplayVerdict
+    steps: tuple[StepLine, ...]
+    checks: tuple[CheckCount, ...]
+    findings: tuple[ReplayFinding, ...]
+    counters: tuple[Counter, ...]
+    hypotheses: tuple[Hypothesis, ...] = ()
+    counterfactuals: tuple[Counterfactual, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    scope: tuple[str, ...] = ()
