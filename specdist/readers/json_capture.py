@@ -8,9 +8,10 @@ from typing import Any, Literal, TypeVar
 from specdist.errors import CaptureError
 from specdist.model.capture import Capture, Step, Vocab
 from specdist.model.options import ProcessingOptions
-from specdist.model.row import Kind, NumberFormat, Stage
+from specdist.model.row import Kind, ListedValues, NumberFormat, Row, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers.json_batches import BATCH_KEYS
+from specdist.readers.json_listed import listed_facts
 from specdist.readers.json_models import MODEL_KEYS
 from specdist.readers.json_numbers import type_name
 from specdist.readers.json_positions import POSITION_KEYS, StepReading
@@ -175,12 +176,18 @@ def header_facts(
     if on_rows:
         facts.append(("positions", str(sum(len(step.positions) for step in on_rows))))
         first = on_rows[0].positions[0]
-        facts.append(("vocabulary size", str(first.target.size)))
+        facts.append(("vocabulary size", _size_text(first.target)))
         if first.draft.size != first.target.size:
             facts.append(("draft vocabulary size", str(first.draft.size)))
         if first.draft_map is not None:
             facts.append(("draft map", f"{len(first.draft_map)} draft ids"))
+        facts += listed_facts([(p.target, p.draft) for step in on_rows for p in step.positions])
     return tuple(facts)
+
+
+def _size_text(row: Row) -> str:
+    open_ended = isinstance(row.values, ListedValues) and row.values.open_ended
+    return f"not known, at least {row.size}" if open_ended else str(row.size)
 
 
 def words_facts(header: Header, reading: ReadingSettings) -> list[tuple[str, str]]:

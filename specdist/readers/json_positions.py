@@ -11,12 +11,12 @@ from specdist.model.finding import Finding
 from specdist.model.options import ProcessingOptions
 from specdist.model.role import Role
 from specdist.model.row import PointMass, Row, Stage
+from specdist.readers.json_listed import read_any_row
 from specdist.readers.json_rows import (
     RowReading,
     is_row,
     one_hot_token,
     point_mass,
-    read_row,
     size_of,
     token_id,
 )
@@ -79,7 +79,7 @@ def read_position(
     roles = object_at(item.get("roles", {}), join(path, "roles"), rows.file)
     size = _size(item, roles, path, reading)
     token = _draft_token(item, path, size, rows, drafted)
-    target = read_row(item["target"], join(path, "target"), size, rows)
+    target = read_any_row(item["target"], join(path, "target"), size, rows)
     draft_map = read_map_of(item, path, rows.file) or reading.draft_map
     draft = _draft(item, token, path, size, draft_map, reading)
     if draft_map is not None:
@@ -122,12 +122,12 @@ def _draft_row(
     """A draft row over the draft's own ids; ``{"one_hot": ID}`` is a target id. Its size is that
     of its texts or its array; of a map it is the size that the draft map or the target has."""
     if one_hot_token(value) is not None:
-        return read_row(value, path, size, reading.rows)
+        return read_any_row(value, path, size, reading.rows)
     if reading.draft_vocab is not None:
         own: int | None = len(reading.draft_vocab.texts)
     else:
         own = size_of(value) or (None if draft_map is None else len(draft_map))
-    return read_row(value, path, own or size, reading.of_draft)
+    return read_any_row(value, path, own or size, reading.of_draft)
 
 
 def _own_size(draft: Row) -> int | None:
@@ -141,7 +141,7 @@ def _half(
     side = reading.only or "target"
     rows = reading.rows if side == "target" else reading.of_draft
     size = _size({"target": item[side]}, {}, path, reading)
-    row = read_row(item[side], join(path, side), size, rows)
+    row = read_any_row(item[side], join(path, side), size, rows)
     token = _draft_token(item, path, size, rows, drafted)
     roles = object_at(item.get("roles", {}), join(path, "roles"), rows.file)
     return Position(
@@ -208,7 +208,7 @@ def _roles(roles: dict[str, Any], path: str, size: int, rows: RowReading) -> dic
     for key, value in roles.items():
         role = role_of(key, where, rows.file)
         if is_row(value):
-            result[role] = read_row(value, join(where, key), size, final)
+            result[role] = read_any_row(value, join(where, key), size, final)
         else:
             result[role] = text_of(value, join(where, key), rows.file)
     return result

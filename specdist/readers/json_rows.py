@@ -72,7 +72,7 @@ def read_row(value: Any, path: str, size: int, reading: RowReading) -> Row:
         raise CaptureError(
             "a row known in part cannot stand here",
             place=reading.place(path),
-            expected="a whole row: target, draft, bonus and the rows of roles may be listed in part",
+            expected="a whole row; target, draft, bonus and rows of roles may be listed in part",
         )
     else:
         values = _map(value, path, size, reading)
@@ -127,12 +127,13 @@ def _array(value: list[Any], path: str, size: int, reading: RowReading) -> tuple
 def _map(value: dict[str, Any], path: str, size: int, reading: RowReading) -> tuple[Number, ...]:
     found = read_map(value, path, size, reading)
     missing: Number = Fraction(0) if reading.kind is Kind.PROBABILITIES else None
-    return tuple(found.get(token, missing) for token in range(size))
+    row = [missing] * size
+    for token, item in found.items():
+        row[token] = item
+    return tuple(row)
 
 
-def read_map(
-    value: dict[str, Any], path: str, size: int, reading: RowReading
-) -> dict[int, Number]:
+def read_map(value: dict[str, Any], path: str, size: int, reading: RowReading) -> dict[int, Number]:
     """The numbers of a map of tokens, by id. Raises CaptureError or RowError."""
     if not value:
         raise RowError("the row is empty", place=reading.place(path), expected="one number a token")

@@ -12,15 +12,17 @@ from specdist.model.role import Role
 from specdist.model.row import Row, Stage
 from specdist.readers.json_batches import REQUESTS_KEY, read_batch
 from specdist.readers.json_given import with_given_rule
+from specdist.readers.json_listed import read_any_row
 from specdist.readers.json_models import MODEL_KEYS, read_model_step, without_models
 from specdist.readers.json_numbers import type_name
+from specdist.readers.json_open_ended import opened
 from specdist.readers.json_positions import (
     POSITION_KEYS,
     StepReading,
     check_same_size,
     read_position,
 )
-from specdist.readers.json_rows import RowReading, is_row, read_row
+from specdist.readers.json_rows import RowReading, is_row
 from specdist.readers.json_settings import (
     merged,
     object_at,
@@ -81,6 +83,7 @@ def _row_step(
             raise unknown_key(key, path, file, (*known, "positions", *POSITION_KEYS, *MODEL_KEYS))
     if long_form and "draft_map" in step:
         reading = replace(reading, draft_map=read_map_of(step, path, file) or reading.draft_map)
+    reading = opened(step, reading)
     positions, draft_tokens = _positions(step, path, reading, long_form)
     size = positions[0].target.size
     bonus = _bonus(step, path, size, reading.rows)
@@ -163,8 +166,8 @@ def _bonus(step: dict[str, Any], path: str, size: int, rows: RowReading) -> Row 
         return None
     where = join(path, "bonus")
     if isinstance(value, dict) and set(value) == {"target"}:
-        return read_row(value["target"], join(where, "target"), size, rows)
-    return read_row(value, where, size, rows)
+        return read_any_row(value["target"], join(where, "target"), size, rows)
+    return read_any_row(value, where, size, rows)
 
 
 def _is_bonus_row(key: str, entry: Any) -> bool:
@@ -185,7 +188,7 @@ def _bonus_from(
         where = join(path, "roles")
         for key, entry in object_at(step.get("roles", {}), where, rows.file).items():
             if _is_bonus_row(key, entry):
-                found.append(read_row(entry, join(where, key), positions[0].target.size, rows))
+                found.append(read_any_row(entry, join(where, key), positions[0].target.size, rows))
     if found and bonus is None:
         raise CaptureError(
             "bonus_from is given, and there is no bonus row",
