@@ -9,6 +9,7 @@ import typer
 
 from specdist import __version__
 from specdist.cli import exit_codes
+from specdist.cli.commands.capture import capture
 from specdist.cli.commands.check import check
 from specdist.cli.commands.compare import compare
 from specdist.cli.commands.config import config
@@ -37,6 +38,7 @@ app.command("check", cls=PlainCommand, epilog=_EPILOG)(check)
 app.command("what-if", cls=PlainCommand, epilog=_EPILOG)(what_if)
 app.command("compare", cls=PlainCommand, epilog=_EPILOG)(compare)
 app.command("inspect", cls=PlainCommand)(inspect_command)
+app.command("capture", cls=PlainCommand)(capture)
 app.command("explain", cls=PlainCommand)(explain)
 app.command("engines", cls=PlainCommand)(engines)
 app.command("config", cls=PlainCommand)(config)
@@ -61,7 +63,7 @@ def _top(
     if context.invoked_subcommand is None:
         raise SettingsError(
             "no command is given",
-            expected="check, what-if, compare, inspect, explain, engines or config",
+            expected="check, what-if, compare, inspect, capture, explain, engines or config",
             advice="specdist --help",
         )
 
