@@ -1,0 +1,208 @@
+"""Lists of likely tokens at one position, and what they say of the tokens that they leave out.
+
+Engines list a position in one of these ways, n entries with the sampled token s among them:
+
+- *merged*: s, then the k likeliest without s. n = k where s is one of the k, else k + 1
+  (vLLM 0.33: its objects, `vllm/logprobs.py`, and its completions);
+- *cut*: the first k entries of that order (vLLM's chat answers, `chat_completion/serving.py`).
+  Where s is not among the k likeliest, the k-th likeliest is missing, so an unlisted token may be
+  likelier than s;
+- *likeliest*: the k likeliest, and s with its value apart (OpenAI and others), or left out of them
+  (LMDeploy).
+
+For all three, if some listed token is less likely than s, then s is itself one of the likeliest,
+nothing between is missing, and no unlisted token exceeds the least listed value. Otherwise only the
+least value of the *others* bounds the unlisted ones. A rank, or a known k, decides more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from math import inf
+
+from specdist.readers.engine_files.engine_file import Label
+from specdist.readers.engine_files.json_node import Node
+from specdist.readers.engine_files.logprob_numbers import Absent
+
+Token = int | Label
+
+
+class Ranking(StrEnum):
+    """How a list was chosen (see the module)."""
+
+    MERGED = "merged"
+    CUT = "cut"
+    LIKELIEST = "likeliest"
+    SET = "set"
+    """The k likeliest in no order; nothing says which of them was sampled (mlx-lm's server)."""
+    UNKNOWN = "unknown"
+    """Nothing follows for the tokens that are not listed (texts as keys)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A token and its value: -inf for probability 0, or why it is not known."""
+
+    token: Token
+    value: float | Absent
+    rank: int | None = None
+
+
+@dataclass(slots=True)
+class TokenList:
+    """What an engine wrote of one position, in its order; one entry an id.
+
+    ``sampled`` is the token that stands there, where the file says it, and ``rank`` its rank, from
+    1. ``support`` holds the tokens that survived the filters. ``drawn``: the token was drawn from
+    this row, and does not stand in a prompt. ``refused`` says why the position must not be used.
+    """
+
+    sequence: int
+    index: int
+    place: str
+    entries: list[Entry]
+    sampled: Token | None = None
+    rank: int | None = None
+    support: tuple[int, ...] | None = None
+    drawn: bool = True
+    refused: str = ""
+
+    def own(self) -> Entry | None:
+        """The entry of the token that stands there."""
+        if self.sampled is None:
+            return None
+        return next((item for item in self.entries if item.token == self.sampled), None)
+
+    def others(self) -> list[Entry]:
+        """Every other entry."""
+        return [item for item in self.entries if item.token != self.sampled]
+
+
+def values_of(entries: Iterable[Entry]) -> list[float]:
+    """The values that are known, -inf among them."""
+    return [item.value for item in entries if not isinstance(item.value, Absent)]
+
+
+def number_of(item: Entry | None) -> float | None:
+    """The value of an entry, where it is known."""
+    return None if item is None or isinstance(item.value, Absent) else item.value
+
+
+def falling(found: TokenList) -> bool:
+    """Whether the entries beside the sampled one stand in falling order of their values."""
+    return all(before >= after for before, after in pairwise(values_of(found.others())))
+
+
+def ranks_hold(found: TokenList) -> bool:
+    """Whether the ranks fit a list of the likeliest tokens.
+
+    A rank is the place in the order, or the number of tokens at least as likely (vLLM's count of
+    the sampled token, which differs at ties). So with r the rank of the sampled token among n
+    entries, at most r - 1 others are likelier and at least min(r, n) - 1 as likely; the others
+    hold the ranks from 1 on, that of the sampled token perhaps left out. vLLM numbers tokens that
+    were asked for by name (``logprob_token_ids``) as if they were the likeliest: those do not fit.
+    """
+    others = found.others()
+    ranked = [(item.rank, item.value) for item in others if item.rank is not None]
+    if ranked:
+        ranks = {rank for rank, _ in ranked}
+        missing = set(range(1, max(ranks) + 1)) - ranks
+        if len(ranks) < len(others) or min(ranks) < 1 or not missing <= {found.rank}:
+            return False
+        ordered = [value for _, value in sorted(ranked) if not isinstance(value, Absent)]
+        if any(before < after for before, after in pairwise(ordered)):
+            return False
+    own = number_of(found.own())
+    if own is None or found.rank is None:
+        return True
+    values = values_of(others)
+    likelier = sum(value > own for value in values)
+    as_likely = sum(value >= own for value in values)
+    return likelier < found.rank and as_likely >= min(found.rank, len(found.entries)) - 1
+
+
+def requested(lists: Sequence[TokenList]) -> int | None:
+    """The number k of alternatives that was asked for, where merged lists prove it: every list in
+    which some token is less likely than the sampled one has k entries. None where no list does, or
+    where lists contradict each other, as those of two requests may."""
+    proven: set[int] = set()
+    largest = 0
+    for found in lists:
+        largest = max(largest, len(found.entries))
+        own = number_of(found.own())
+        if own is not None and min(values_of(found.others()), default=inf) < own:
+            proven.add(len(found.entries))
+    return min(proven) if len(proven) == 1 and largest <= min(proven) + 1 else None
+
+
+def named_tokens(lists: Sequence[TokenList]) -> bool:
+    """Whether every position lists the same tokens beside its own, as lists of tokens that were
+    asked for by name do; three positions at least, and no two tokens or fewer."""
+    if len(lists) < 3 or min(len(found.entries) for found in lists) < 3:
+        return False
+    shared = set.intersection(*({item.token for item in found.entries} for found in lists))
+    return all(item.token in shared for found in lists for item in found.others())
+
+
+def split(found: TokenList, ranking: Ranking, asked: int | None) -> tuple[list[Entry], list[Entry]]:
+    """The entries with known values, as the likeliest tokens, falling and none left out between
+    them, and the rest of which nothing follows. ``asked`` is the k of merged lists."""
+    usable = [item for item in found.entries if not isinstance(item.value, Absent)]
+    if ranking is Ranking.SET:
+        return _sorted(usable), []
+    short = asked is not None and len(found.entries) < asked
+    if ranking is Ranking.UNKNOWN or short or not _in_order(found):
+        return [], usable
+    if found.sampled is None:
+        return _without_sampled(found, usable)
+    own = found.own()
+    if own not in usable:
+        return _sorted(usable), []
+    others = [item for item in usable if item is not own]
+    if _is_one_of_them(found, others, ranking, asked):
+        return _sorted(usable), []
+    return _sorted(others), [item for item in usable if item is own]
+
+
+def _in_order(found: TokenList) -> bool:
+    """Whether ranks, or the order of the file where it has none, fit a list of the likeliest."""
+    ranked = all(item.rank is not None for item in found.others())
+    return ranks_hold(found) and (ranked or falling(found))
+
+
+def _without_sampled(found: TokenList, usable: list[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """At most one entry, the least likely, is there only because it was sampled; none, where the
+    ranks run from 1 to the last (`_in_order` has seen that they do)."""
+    ordered = _sorted(usable)
+    if all(item.rank is not None for item in found.entries):
+        return ordered, []
+    return ordered[:-1], ordered[-1:]
+
+
+def _is_one_of_them(
+    found: TokenList, others: list[Entry], ranking: Ranking, asked: int | None
+) -> bool:
+    """Whether the sampled token and the others are the n likeliest tokens."""
+    if found.rank is not None:
+        return found.rank <= len(found.entries)
+    if ranking is Ranking.MERGED and asked is not None:
+        return len(found.entries) <= asked
+    own = number_of(found.own())
+    return own is not None and min(values_of(others), default=inf) < own
+
+
+def _sorted(entries: list[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda item: values_of([item]), reverse=True)
+
+
+def one_entry_an_id(entries: list[Entry], node: Node) -> list[Entry]:
+    """The entries, where no id occurs twice. Raises CaptureError."""
+    seen: set[Token] = set()
+    for item in entries:
+        if isinstance(item.token, int) and item.token in seen:
+            raise node.error(f"token id {item.token} is listed twice", expected="one entry an id")
+        seen.add(item.token)
+    return entries
