@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from specdist.errors import ContextMismatchError, SpecdistError
+from specdist.errors import ContextMismatchError, RowError, SpecdistError
 from specdist.exact.law import Law
+from specdist.exact.partial_law import PartialLaw
 from specdist.model.recipe import Recipe
 from specdist.model.report import RoleUse
 from specdist.model.role import DRAFT_ROLES, ONE_HOT_ROLES, TARGET_ROLES, Role
-from specdist.model.row import PointMass, Row
+from specdist.model.row import ListedValues, PointMass, Row
 from specdist.processing import Processed, RowContext, apply_recipe, role_recipe
+from specdist.processing.partial_row import PartialProcessed, apply_partial
 from specdist.processing.working_row import Remark
 
 _ONE_HOT = "one-hot"
@@ -61,21 +63,52 @@ class PositionLaws:
         return any(use.recipe == "row" for use in self.uses if use.role in roles)
 
 
+@dataclass(frozen=True, slots=True)
+class FilledRoles:
+    """Every role of a position as its recipe fills it, also from rows that are known in part; the
+    other members are those of `PositionLaws`."""
+
+    processed: Mapping[Role, Processed | PartialProcessed]
+    one_hot: frozenset[Role]
+    uses: tuple[RoleUse, ...]
+    noted: tuple[Noted, ...]
+    close_cuts: tuple[CloseCut, ...]
+
+    @property
+    def complete_laws(self) -> dict[Role, Law]:
+        """The laws that are known as a whole."""
+        laws = {role: made.law for role, made in self.processed.items()}
+        return {role: law for role, law in laws.items() if not isinstance(law, PartialLaw)}
+
+
 class RowShelf:
     """Processed rows of one position, so that roles with one recipe share one law."""
 
     def __init__(self, context: RowContext) -> None:
         self._context = context
-        self._processed: dict[tuple[int, Recipe], Processed] = {}
+        self._processed: dict[tuple[int, Recipe], Processed | PartialProcessed] = {}
 
     def processed(self, row: Row, recipe: Recipe) -> Processed:
+        """The row after the recipe; a row known in part raises RowError."""
+        made = self.filled(row, recipe)
+        if isinstance(made, Processed):
+            return made
+        raise RowError(
+            "the row is known in part only",
+            place=row.place,
+            expected="every possible token listed",
+        )
+
+    def filled(self, row: Row, recipe: Recipe) -> Processed | PartialProcessed:
         """The row after the recipe. A point mass is a fact, which no recipe changes."""
         if isinstance(row.values, PointMass):
             recipe = Recipe()
         key = (id(row), recipe)
         if key not in self._processed:
+            in_part = isinstance(row.values, ListedValues)
+            apply = apply_partial if in_part else apply_recipe
             try:
-                self._processed[key] = apply_recipe(recipe, row, self._context)
+                self._processed[key] = apply(recipe, row, self._context)
             except SpecdistError as error:
                 raise error.at(row.place) from None
         return self._processed[key]
@@ -89,12 +122,36 @@ def position_laws(
     context: RowContext,
     fresh: bool = False,
 ) -> PositionLaws:
-    """Laws of the roles of one position. ``rows`` holds the roles that a capture fills with a row
-    of their own, taken as it is. ``draft`` is None for a bonus row, which has only the reference
-    and `bonus_from`; with ``fresh`` a drafted position has `bonus_from` as well, for tokens that
-    are sampled from the target in place of dropped ones."""
+    """Laws of the roles of one position, see `filled_roles`. Raises RowError for a role of which
+    the rows leave something open."""
+    found = filled_roles(target, draft, recipes, rows, context, fresh)
+    laws = found.complete_laws
+    for role in found.processed:
+        if role not in laws:
+            row = rows.get(role) or (target if draft is None or role in TARGET_ROLES else draft)
+            raise RowError(
+                f"the law of {role.value} is known in part only",
+                place=row.place,
+                expected="every possible token listed",
+            )
+    _refuse_other_sizes(laws, target, draft)
+    return PositionLaws(laws, found.one_hot, found.uses, found.noted, found.close_cuts)
+
+
+def filled_roles(
+    target: Row,
+    draft: Row | None,
+    recipes: Mapping[Role, Recipe],
+    rows: Mapping[Role, Row],
+    context: RowContext,
+    fresh: bool = False,
+) -> FilledRoles:
+    """The roles of one position as their recipes fill them. ``rows`` holds the roles that a capture
+    fills with a row of their own, taken as it is. ``draft`` is None for a bonus row, which has only
+    the reference and `bonus_from`; with ``fresh`` a drafted position has `bonus_from` as well, for
+    tokens that are sampled from the target in place of dropped ones."""
     shelf = RowShelf(context)
-    laws: dict[Role, Law] = {}
+    made: dict[Role, Processed | PartialProcessed] = {}
     one_hot: set[Role] = set()
     uses: list[RoleUse] = []
     noted: dict[Noted, None] = {}
@@ -106,17 +163,22 @@ def position_laws(
             one_hot.add(role)
             uses.append(RoleUse(role.value, side, _ONE_HOT, 1))
             continue
-        processed = shelf.processed(row if own is None else own, recipe)
-        laws[role] = processed.law
+        made[role] = processed = shelf.filled(row if own is None else own, recipe)
         written = str(recipe) if own is None else "row"
-        uses.append(RoleUse(role.value, side, written, processed.law.support))
+        uses.append(RoleUse(role.value, side, written, _support(processed.law)))
         for remark in processed.remarks:
             if remark.ident == "undecided-precision":
                 close[CloseCut(side, recipe, remark.step, remark.leeway, remark.message)] = None
             else:
                 noted[Noted(side, remark)] = None
-    _refuse_other_sizes(laws, target, draft)
-    return PositionLaws(laws, frozenset(one_hot), tuple(uses), tuple(noted), tuple(close))
+    return FilledRoles(made, frozenset(one_hot), tuple(uses), tuple(noted), tuple(close))
+
+
+def _support(law: Law | PartialLaw) -> int | None:
+    """How many tokens are possible, None where nothing bounds them."""
+    if isinstance(law, PartialLaw):
+        return None if law.others is None else len(law.ids) + law.others
+    return law.support
 
 
 def _refuse_other_sizes(laws: Mapping[Role, Law], target: Row, draft: Row | None) -> None:
