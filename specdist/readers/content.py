@@ -56,7 +56,7 @@ _REFUSED = (
 )
 _STARTS = ((b"_logits_", Format.KLD), (b"GGUF", Format.GGUF), (b"PAR1", Format.PARQUET))
 _PICKLE_TEXT = re.compile(rb"\(?[cdl(]{1,2}p?[A-Za-z_0-9.]*\n")
-_PROMETHEUS = re.compile(rb"# (HELP|TYPE) ")
+_PROMETHEUS = re.compile(rb"# (HELP|TYPE) |[a-zA-Z_:][\w:]*(\{[^}\n]*\})? [-+.\deE]+\r?(\n|$)")
 
 
 def recognise(head: bytes, name: str, size: int) -> Format:
@@ -80,6 +80,11 @@ def recognise(head: bytes, name: str, size: int) -> Format:
 
 def is_gzip(head: bytes) -> bool:
     return head.startswith(b"\x1f\x8b")
+
+
+def is_prometheus(head: bytes) -> bool:
+    """Whether content begins as Prometheus text does."""
+    return _PROMETHEUS.match(head.lstrip()) is not None
 
 
 def forced_format(reader: str) -> Format | None:
@@ -121,8 +126,12 @@ def _unknown(head: bytes, name: str, size: int) -> CaptureError:
         )
     if head[257:262] == b"ustar":
         return NotACaptureError("this is a tar archive", place=name, advice=_UNPACK)
-    if _PROMETHEUS.match(head):
-        return NotACaptureError("this is a list of Prometheus metrics", place=name)
+    if is_prometheus(head):
+        return NotACaptureError(
+            "these are Prometheus metrics, and no rows",
+            place=name,
+            advice="counters stand beside a capture: specdist check CAPTURE --counters FILE",
+        )
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return NotACaptureError("this text is UTF-16", place=name, expected="JSON in UTF-8")
     return NotACaptureError(

@@ -1,0 +1,1 @@
+"""Counters of engines: their definitions, their contradictions, and the exact acceptance."""
