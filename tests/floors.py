@@ -71,6 +71,7 @@ NUMPY_AT_THE_TOP: tuple[str, ...] = (
     "specdist.exact.float_prefix",
     "specdist.exact.float_raised",
     "specdist.exact.float_vector",
+    "specdist.exact.law_bounds",
     "specdist.processing.float_casts",
     "specdist.processing.float_changes",
     "specdist.processing.float_cuts",
@@ -92,6 +93,7 @@ NUMPY_AT_THE_TOP: tuple[str, ...] = (
     "specdist.readers.row_blocks",
     "specdist.readers.row_values",
     "specdist.readers.sides",
+    "specdist.readers.traces.rows_of_steps",
 )
 
 FORBIDDEN_NAMES = {

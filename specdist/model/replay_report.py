@@ -10,6 +10,7 @@ from specdist.exact.interval import Interval
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
 from specdist.model.trace import FinalKind, Reported
+from specdist.model.trace_evidence import Counterfactual, Evidence, Explanation
 
 
 class What(StrEnum):
@@ -81,67 +82,6 @@ class Counter:
     agrees: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedVariation:
-    """The total variation between the exact law of the token at a place, given that the place is
-    reached, and the target's law there."""
-
-    source: str
-    sequence: int
-    step: int
-    position: int
-    total_variation: Figure
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """A fault, and how the recorded steps speak of it.
-
-    Of the decisions and draws that a correct engine could not have made, ``explained`` are what
-    this fault makes, ``unexplained`` are not. ``agreed``, ``contradicted`` and ``undecided`` count
-    all decisions and draws under the fault. ``ident`` is the finding that it is a cause of.
-    ``needed`` says which recorded numbers would decide it where they are missing.
-    """
-
-    name: str
-    ident: str
-    words: str
-    explained: int
-    unexplained: int
-    agreed: int
-    contradicted: int
-    undecided: int
-    variations: tuple[PlacedVariation, ...] = ()
-    needed: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether it explains everything recorded, something a correct engine cannot included."""
-        return self.explained > 0 and not self.unexplained and not self.contradicted
-
-
-@dataclass(frozen=True, slots=True)
-class Counterfactual:
-    """The same contexts under another rule or other settings, without sampling noise."""
-
-    label: str
-    acceptance_rate: Figure
-    positions: int
-    changes: tuple[tuple[str, Figure], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """An e-value: at least ``1 / level`` has a chance of at most ``level`` if ``claim`` is true,
-    whenever one stops. It may refute the claim and never confirms it."""
-
-    claim: str
-    e_value: Figure
-    level: Figure
-    draws: int
-    refuted: bool
-
-
 class ReplayVerdict(StrEnum):
     """``consistent``: nothing that was checked contradicts the rule. It is no proof of it."""
 
@@ -182,7 +122,7 @@ class ReplayReport:
     checks: tuple[CheckCount, ...]
     findings: tuple[ReplayFinding, ...]
     counters: tuple[Counter, ...]
-    hypotheses: tuple[Hypothesis, ...] = ()
+    explanation: Explanation | None = None
     counterfactuals: tuple[Counterfactual, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     scope: tuple[str, ...] = ()
