@@ -46,7 +46,7 @@ from specdist.model.row import FloatValues, ListedValues
 
 TOP_CODE = 65535
 CUT_AT = 16
-_UNIT = Fraction(1, 2**24)
+_UNIT = 2.0**-24
 _SMALLEST = 2.0**-126
 _SUM_ERROR = 1e-9
 """Relative error of a float64 sum of exponentials, generous."""
@@ -67,15 +67,11 @@ class Frame:
         return TOP_CODE * self.scale >= CUT_AT - 0.25
 
     @property
-    def half_width(self) -> Fraction:
-        """See the module: how far a decoded number may be from the true log-probability."""
-        scale = Fraction(self.scale)
-        return scale / 2 + _UNIT * (5 * TOP_CODE * scale + abs(Fraction(self.least)) + 44)
-
-    @property
-    def cap(self) -> Fraction:
-        """The most that a token with code 0 can have."""
-        return Fraction(self.least) + self.half_width
+    def half_width(self) -> float:
+        """See the module: how far a decoded number may be from the true log-probability; rounded
+        upwards, by more than the float64 operations here can lose."""
+        width = self.scale / 2 + _UNIT * (5 * TOP_CODE * self.scale + abs(self.least) + 44)
+        return width * (1 + 2.0**-40)
 
 
 def listed_row(codes: Codes, frame: Frame, every: NDArray[np.intp], place: str) -> ListedValues:
@@ -93,9 +89,11 @@ def listed_row(codes: Codes, frame: Frame, every: NDArray[np.intp], place: str) 
         ids = every
         values = _decoded(codes, frame)
     others = len(codes) - len(ids)
-    _check_sum(values, others, frame, float(width), place)
-    cap = frame.cap if others else None
-    return ListedValues(ids, FloatValues(values), len(codes), cap=cap, half_width=width)
+    _check_sum(values, others, frame, width, place)
+    exact = Fraction(width)
+    # The most that a token with code 0 can have.
+    cap = Fraction(frame.least) + exact if others else None
+    return ListedValues(ids, FloatValues(values), len(codes), cap=cap, half_width=exact)
 
 
 def _decoded(codes: Codes, frame: Frame) -> NDArray[np.float64]:
@@ -122,13 +120,16 @@ def _check_frame(codes: Codes, frame: Frame, place: str) -> None:
         problem = f"a scale of {scale:g}, below 0"
     elif 0 < scale < _SMALLEST or scale * TOP_CODE > CUT_AT + 0.25:
         problem = f"a scale of {scale:g}"
+    elif not -35 < least < 0.001:
+        problem = f"a least log-probability of {least:g}"
     elif int(codes.max()) != (TOP_CODE if scale else 0):
         problem = f"the largest code is {int(codes.max())}"
     if problem:
         raise RowError(
             problem,
             place=place,
-            expected="a scale from 0 to 16/65535, and the largest code 65535 (0 where it is 0)",
+            expected="a scale from 0 to 16/65535 (largest code 65535, or 0 without a scale) and a "
+            "least log-probability from -33 to 0",
             advice="write the file again; it is damaged, or no llama-perplexity wrote it",
         )
 

@@ -11,15 +11,13 @@ Nothing in such a file says what it is, so it is read on request only: ``--reade
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specdist.errors import CaptureError, RowError
-from specdist.model.row import FloatValues, Kind, ListedValues, NumberFormat, Stage
+from specdist.model.row import FloatValues, Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers.axes import VOCAB_LIMIT
 from specdist.readers.engine_files.debug_text import is_debug_text, text_row
@@ -31,8 +29,6 @@ from specdist.readers.storage import Handles
 
 TITLE = "a row of llama-debug --save-logits"
 _BESIDE = ("-tokens.bin", "-embeddings.bin", "-embeddings.txt", "-prompt.txt")
-
-Values = FloatValues | ListedValues
 
 
 def debug_file(folder: str) -> LocalFile:
@@ -57,36 +53,27 @@ def open_llama_debug(file: LocalFile, reading: ReadingSettings) -> EngineFile:
     where the size of the vocabulary is not said or does not fit."""
     check_told(reading, file.name, TITLE, Kind.LOGITS, Stage.RAW)
     _refuse_embeddings(file)
-    read: Callable[[], Values]
-    if is_debug_text(head_of(file)):
-        values = text_row(file)
-        check_vocab_size(reading, file.name, len(values))
-        size, how = len(values), "text, read with the rounding of its digits"
-        read = lambda: values  # noqa: E731
-    else:
-        size, how = _vocab_size(file, reading), "float32, complete"
-        read = lambda: _binary_row(file, size)  # noqa: E731
+    text = is_debug_text(head_of(file))
+    values = text_row(file) if text else _binary_row(file, _vocab_size(file, reading))
+    check_vocab_size(reading, file.name, len(values))
     tokens, beside = _tokens_beside(file)
-    plain = EngineRow(
+    row = EngineRow(
         sequence=0,
         index=len(tokens),
-        values=None,
+        values=values,
         kind=Kind.LOGITS,
         stage=Stage.RAW,
         numbers=NumberFormat.FLOAT32,
         place=file.name,
     )
-
-    def rows() -> Iterator[EngineRow]:
-        yield replace(plain, values=read())
-
+    how = "text, with the rounding of its digits" if text else "float32"
     return EngineFile(
         source=file.name,
         reader="llama-debug",
         title=TITLE,
-        rows=rows,
+        rows=lambda: iter((row,)),
         count=1,
-        vocab_size=size,
+        vocab_size=len(values),
         stage=Stage.RAW,
         stage_evidence="llama-debug writes the model's logits as they are",
         kind_evidence=f"logits ({how})",
