@@ -54,8 +54,16 @@ class Labels:
             ids=tuple(ids[i] for i in order),
             values=_reordered(row.values.values, order),
             size=max(row.values.size, self.count),
+            support=self._support(row.values.support, row.labels),
         )
         return replace(row, labels=None, values=values, token=token)
+
+    def _support(
+        self, support: tuple[int, ...] | None, labels: tuple[Label, ...]
+    ) -> tuple[int, ...] | None:
+        if support is None:
+            return None
+        return tuple(sorted(self._ids[labels[index]] for index in support))
 
 
 def text_of(label: Label) -> str:
