@@ -43,7 +43,8 @@ class EmittedLaw:
 
     ``total_variation`` is its distance to the reference at that row, with its rounding bound;
     ``shifts`` are the largest differences, largest first. ``kind`` is "drafted" where a token was
-    proposed at that position, else "bonus".
+    proposed at that position, else "bonus". ``unassigned`` is rejected mass that meets an empty
+    residual (None: nothing): no token follows, which ``total_variation`` counts as a difference.
     """
 
     step: str
@@ -54,6 +55,7 @@ class EmittedLaw:
     kind: str
     total_variation: Figure
     shifts: tuple[TokenShift, ...] = ()
+    unassigned: Figure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +97,14 @@ class Explanation:
     ``declared`` is the engine as declared. ``contradicted``: a recorded fact is impossible under
     it, or the evidence refutes it at its level; else ``causes`` is empty. ``causes`` are the
     hypotheses that explain every fact, simplest first; more than one: the trace does not tell
-    them apart. ``tried`` counts all of them. ``confirmed`` counts facts that any law predicted:
-    a trace without them says nothing.
+    them apart. ``tried`` counts all of them. ``note`` says why nothing was tried, where that is so.
     """
 
     declared: Hypothesis
     contradicted: bool
     causes: tuple[Hypothesis, ...] = ()
     tried: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

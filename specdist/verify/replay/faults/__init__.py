@@ -1,0 +1,1 @@
+"""Known faults of speculative decoders, one kind a module; each yields its engine models."""
