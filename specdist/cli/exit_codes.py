@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from specdist.model.finding import Severity
 from specdist.model.report import Report
 from specdist.model.verdict import Verdict
 
@@ -35,9 +36,10 @@ def exit_code(report: Report) -> ExitCode:
     """The exit code of a finished run. When several apply: 2, then 1, 4, 3, 0."""
     counts = report.summary
     unreadable = any(item.counts for item in report.unreadable)
+    accused = any(f.severity is Severity.ERROR and not f.allowed for f in report.findings)
     if not report.sources:
         return ExitCode.NOT_STARTED
-    if counts.different > counts.allowed or report.floors_missed or unreadable:
+    if counts.different > counts.allowed or report.floors_missed or unreadable or accused:
         return ExitCode.FAILED
     if counts.undecided or report.verdict is Verdict.UNDECIDED:
         return ExitCode.UNDECIDED

@@ -13,6 +13,7 @@ from specdist.cli.progress import Meter
 from specdist.cli.settings import Effective, OutputSettings
 from specdist.errors import CaptureError, SpecdistError
 from specdist.model.capture import Capture, Unreadable
+from specdist.model.counters import Counters
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
 from specdist.reports import layout
@@ -20,7 +21,12 @@ from specdist.reports.aggregate import largest_of
 from specdist.reports.error_text import render_error
 
 
-def run(captures: Iterable[Capture | Unreadable], chosen: Effective, named: str = "") -> ExitCode:
+def run(
+    captures: Iterable[Capture | Unreadable],
+    chosen: Effective,
+    named: str = "",
+    counters: tuple[Counters, ...] = (),
+) -> ExitCode:
     """Checks every step, writes the report in the chosen form, gives the exit code.
 
     On an error stdout stays empty; JSON lines keep the finished steps and end with the error.
@@ -30,7 +36,7 @@ def run(captures: Iterable[Capture | Unreadable], chosen: Effective, named: str 
     """
     output = chosen.output
     try:
-        report = _checked(captures, chosen)
+        report = _checked(captures, chosen, counters)
         code = exit_code(report)
         if code is ExitCode.NOT_STARTED:
             raise _not_started(report, output, named)
@@ -55,7 +61,9 @@ def _announce(said: str) -> None:
     console.err("\n".join(layout.wrap(said, "", "  ")) + "\n")
 
 
-def _checked(captures: Iterable[Capture | Unreadable], chosen: Effective) -> Report:
+def _checked(
+    captures: Iterable[Capture | Unreadable], chosen: Effective, counters: tuple[Counters, ...]
+) -> Report:
     """The report, with the steps that its form is going to print."""
     from specdist.verify.run import check
 
@@ -69,6 +77,7 @@ def _checked(captures: Iterable[Capture | Unreadable], chosen: Effective) -> Rep
             shown=shown,
             retain=False,
             announce=_announce,
+            counters=counters,
         )
         for step in running.results():
             meter.step()

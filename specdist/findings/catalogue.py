@@ -57,7 +57,7 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry(
         "off-grid-uniform", "warning", "a random number is not on the generator's grid", later=True
     ),
-    Entry("metric-mismatch", "error", "a reported counter differs from its definition", later=True),
+    Entry("metric-mismatch", "error", "a reported counter differs from its definition"),
     Entry("acceptance-below-floor", "error", "the acceptance rate misses its floor"),
     Entry("baseline-regression", "error", "a figure is worse than the baseline", later=True),
     Entry("undecided-precision", "warning", "the verdict hangs on float rounding"),
@@ -94,6 +94,7 @@ FOUND = (
     "support-hole",
     "bonus-mismatch",
     "acceptance-below-floor",
+    "metric-mismatch",
     "configuration-needed",
     "undecided-precision",
     "undecided-budget",

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
+from specdist.model.finding import Finding
+
 
 class Rate(StrEnum):
     """What a figure of acceptance is. Its text is the definition that is printed with it."""
@@ -20,8 +22,8 @@ class Rate(StrEnum):
     TOKENS_A_STEP = "written tokens / steps"
     FIRST_ACCEPTED = "steps with the first draft token accepted / steps"
     UNCONDITIONAL = "steps with at least i + 1 accepted / steps"
-    CONDITIONAL = "steps with at least i + 1 accepted / steps with at least i accepted"
-    OF_DRAFTED_THERE = "accepted at position i / draft tokens tested or drafted at position i"
+    CONDITIONAL = "steps with at least i + 1 accepted / those with i accepted and one more drafted"
+    GEOMETRIC = "(1 - r^(K+1)) / (1 - r), r accepted / draft tokens: positions must be alike"
     OF_CONFIGURED = "accepted draft tokens / (steps * configured draft length)"
 
 
@@ -43,9 +45,10 @@ class Counters:
 
     ``accepted_at[i]`` counts steps with at least i + 1 accepted draft tokens, ``histogram[i]``
     steps with exactly i; ``step_accepted`` and ``step_drafted`` list the steps. ``written`` counts
-    written tokens. ``draft_length`` is the configured number of draft tokens a step. ``interval_only``: the
-    figures are gauges of the last logging interval. ``incomparable`` says why no model explains the
-    acceptance (synthetic or simulated), ``notes`` what else limits a comparison.
+    written tokens. ``draft_length`` is the configured number of draft tokens a step.
+    ``interval_only``: the figures are gauges of the last logging interval. ``incomparable`` says
+    why no model explains the acceptance (synthetic or simulated), ``notes`` what else limits a
+    comparison.
     """
 
     source: str
@@ -102,3 +105,11 @@ class CounterReport:
     counters: Counters
     figures: tuple[CounterFigure, ...]
     comparisons: tuple[CounterComparison, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """All counters of a run, and what they contradict."""
+
+    reports: tuple[CounterReport, ...]
+    findings: list[Finding]

@@ -12,6 +12,7 @@ from specdist.model.finding import Finding
 from specdist.model.verdict import Verdict
 
 if TYPE_CHECKING:
+    from specdist.model.counters import CounterReport
     from specdist.exact.interval import Interval
     from specdist.model.joint_report import CostLine, JointResult, PathResult
     from specdist.model.partial_report import BoundedBonus, BoundedPosition
@@ -209,3 +210,4 @@ class Report:
     sources: tuple[str, ...] = field(default_factory=tuple)
     read_as: tuple[str, ...] = ()
     in_force: tuple[str, ...] = ()
+    counters: tuple[CounterReport, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any
 from specdist.model.finding import Finding, Smallest
 from specdist.model.report import BonusResult, Report, StepResult, Summary
 from specdist.reports import cost_text
+from specdist.reports.json_counters import counters_to_json
 from specdist.reports.json_joint import joint_to_json, path_to_json
 from specdist.reports.json_numbers import Object, number, optional
 from specdist.reports.json_position import position_to_json
@@ -39,6 +40,7 @@ def _frame(report: Report, exact: bool) -> tuple[Object, Object]:
     }
     tail: Object = {
         "findings": [_finding(finding, exact) for finding in report.findings],
+        "counters": [counters_to_json(item, exact) for item in report.counters],
         "unreadable": [asdict(item) for item in report.unreadable],
         "not_captures": list(report.not_captures),
         "filtered_out": report.filtered_out,

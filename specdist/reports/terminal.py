@@ -8,7 +8,7 @@ from specdist.model.capture import Unreadable
 from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
-from specdist.reports import aggregate, cost_text, finding_text, layout, pass_text
+from specdist.reports import aggregate, cost_text, counters_text, finding_text, layout, pass_text
 from specdist.reports.scope_text import scope_lines
 from specdist.reports.view import View, place, plural
 
@@ -39,6 +39,7 @@ def render(report: Report, view: View) -> str:
     lines += _proven(report, view) or aggregate.lines(report, view)
     lines += cost_text.of_steps(report, view)
     lines += _folded(found[Severity.NOTE], view)
+    lines += _counters(report)
     lines += skipped(report.not_captures)
     scope = scope_lines(report)
     if scope and lines and lines[-1]:
@@ -154,8 +155,13 @@ def _proven(report: Report, view: View) -> list[str]:
         return []
     if counts.different > counts.allowed:
         return []
-    failed = report.floors_missed or any(item.counts for item in report.unreadable)
+    accused = any(f.severity is Severity.ERROR and not f.allowed for f in report.findings)
+    failed = accused or report.floors_missed or any(item.counts for item in report.unreadable)
     return pass_text.verdict_lines(report, view, passed=not failed)
+
+
+def _counters(report: Report) -> list[str]:
+    return [line for item in report.counters for line in (*counters_text.lines(item), "")]
 
 
 def _folded(found: Sequence[Located], view: View) -> list[str]:

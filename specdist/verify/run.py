@@ -13,9 +13,11 @@ from specdist import __version__
 from specdist.errors import SettingsError, SpecdistError
 from specdist.model.capture import Capture, Step, Unreadable, Vocab
 from specdist.model.finding import Finding, Severity
+from specdist.model.counters import Counted
 from specdist.model.report import Report, StepResult
 from specdist.model.settings import Settings
 from specdist.model.verdict import Verdict
+from specdist.verify.counters.first_positions import FirstTally
 from specdist.verify.listing_size import large_listing
 from specdist.verify.scope import (
     fills_roles_as_specified,
@@ -30,6 +32,8 @@ from specdist.verify.wording import written
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from specdist.model.counters import Counters
+
 
 def check(
     captures: Iterable[Capture | Unreadable],
@@ -40,15 +44,17 @@ def check(
     shown: Mapping[str, object] | None = None,
     retain: bool = True,
     announce: Callable[[str], None] | None = None,
+    counters: tuple[Counters, ...] = (),
 ) -> Run:
     """A run over captures. Nothing is read or verified before `Run.results` is consumed.
 
     ``shown`` is what the report prints as its settings. With ``retain`` false the report keeps
     only the steps that are not equal, so that memory does not grow with the capture. ``announce``
-    is told of long enumerations before they start.
+    is told of long enumerations before they start. ``counters`` are compared with the exact
+    acceptance of the steps at the end.
     """
     tally = Tally(settings.checking.exact, settings.checking.allow)
-    return Run(captures, settings, vocab, executor, shown or {}, retain, tally, announce)
+    return Run(captures, settings, vocab, executor, shown or {}, retain, tally, announce, counters)
 
 
 @dataclass
@@ -63,6 +69,8 @@ class Run:
     retain: bool
     tally: Tally
     announce: Callable[[str], None] | None = None
+    counters: tuple[Counters, ...] = ()
+    first: FirstTally = field(default_factory=FirstTally)
     kept: list[StepResult] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
@@ -100,13 +108,15 @@ class Run:
         floors = self._missed_floors()
         missed = [finding for finding in floors if finding.severity is Severity.ERROR]
         open_ended = self.findings + [finding for finding in floors if finding not in missed]
+        counted = self._counted()
         return Report(
             version=__version__,
             verdict=self._verdict(bool(open_ended)),
             settings=self.shown,
             summary=summary,
             steps=tuple(self.kept),
-            findings=tuple(open_ended + missed),
+            findings=tuple(open_ended + missed + counted.findings),
+            counters=counted.reports,
             unreadable=tuple(item for item in self.unreadable if item.counts),
             not_captures=tuple(item.source for item in self.unreadable if not item.counts),
             scope=scope_of(self.timed, self.as_specified and summary.steps > 0),
@@ -135,6 +145,8 @@ class Run:
         if not self.tally.steps:
             self.in_force += in_force(self.settings.checking, result)
         self.tally.add(result)
+        if self.counters:
+            self.first.add(result)
         self.timed = self.timed or any(line.measured for line in result.cost)
         self.as_specified = self.as_specified and fills_roles_as_specified(result)
         if self.retain or result.verdict is not Verdict.EQUAL:
@@ -198,6 +210,13 @@ class Run:
             if counts[verdict]:
                 return verdict
         return Verdict.NOTHING_CHECKED
+
+    def _counted(self) -> Counted:
+        if not self.counters:
+            return Counted((), [])
+        from specdist.verify.counters.review import review
+
+        return review(self.counters, self.first.found, self.settings.checking.allow)
 
     def _missed_floors(self) -> list[Finding]:
         floor = self.settings.checking.min_acceptance

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from specdist.cli.cost_options import COST
+from specdist.cli.counter_options import COUNTERS, read_counters
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, takes
 from specdist.cli.processing_options import PROCESSING
@@ -16,7 +17,7 @@ from specdist.model.capture import Capture, Unreadable
 from specdist.model.settings import ReadingSettings
 
 
-@takes(INPUT, ENGINE, PROCESSING, CHECKING, COST, OUTPUT)
+@takes(INPUT, COUNTERS, ENGINE, PROCESSING, CHECKING, COST, OUTPUT)
 def check(
     captures: Annotated[
         list[str] | None,
@@ -31,7 +32,8 @@ def check(
     chosen = effective(values)
     sources = list(captures or ())
     opened = open_sources(sources, values["target"], values["draft"], chosen.settings.reading)
-    return run(opened, chosen, named=", ".join(sources))
+    counters = read_counters(values)
+    return run(opened, chosen, named=", ".join(sources), counters=counters)
 
 
 def open_sources(

@@ -77,9 +77,25 @@ def _one_side(item: Unreadable, reading: ReadingSettings) -> Seen | Unreadable:
     try:
         facts = list(describe(item.source, reading))
     except SpecdistError:
-        return item
+        return _counters(item)
     check = [("steps", f"none: {item.message}"), ("help", item.advice)]
     return Seen(item.source, facts, [(name, text) for name, text in check if text])
+
+
+def _counters(item: Unreadable) -> Seen | Unreadable:
+    """A file of acceptance counters, which stand beside a capture."""
+    from specdist.readers.counters import open_counters
+    from specdist.reports.counters_text import counter_facts
+    from specdist.verify.counters.review import counters_alone
+
+    try:
+        reports = counters_alone(open_counters(item.source))
+    except SpecdistError:
+        return item
+    facts = [fact for report in reports for fact in counter_facts(report)]
+    check = [("steps", "none: counters stand beside a capture")]
+    check += [("help", f"specdist check CAPTURE --counters {item.source}")]
+    return Seen(item.source, facts, check)
 
 
 def _seen(capture: Capture) -> Seen:

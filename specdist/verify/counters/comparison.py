@@ -48,7 +48,7 @@ def comparisons(counters: Counters, exact: FirstPositions) -> tuple[CounterCompa
         longest = full.draft_length or -(-full.draft_tokens // full.steps)
         share = Fraction(full.accepted, full.draft_tokens)
         trials = full.draft_tokens // longest
-        if 0 < trials and share <= 1:
+        if trials > 0 and share <= 1:
             found.append(_compared(Rate.ACCEPTED_OF_DRAFTED, share, trials, exact, False))
     return tuple(item for item in found if item is not None)
 

@@ -27,17 +27,17 @@ def _counts(counters: Counters) -> Iterator[Said]:
     for what, ours, theirs in _twice(counters):
         if ours is not None and theirs is not None and ours != theirs:
             yield f"{what}: {ours} and {theirs}", ()
-    if full.accepted is not None and full.draft_tokens is not None:
-        if full.accepted > full.draft_tokens:
-            yield (
-                f"{full.accepted} accepted of {full.draft_tokens} draft tokens",
-                (_BONUS if full.steps is not None else "no more can be accepted than drafted",),
-            )
+    if _above(full.accepted, full.draft_tokens):
+        yield (
+            f"{full.accepted} accepted of {full.draft_tokens} draft tokens",
+            ("bonus tokens are written, they are not accepted draft tokens",),
+        )
     yield from _falling(full)
     if full.step_accepted is not None and full.step_drafted is not None:
         yield from _by_step(full.step_accepted, full.step_drafted)
-    if full.draft_length is not None and full.draft_tokens is not None and full.steps is not None:
-        if full.draft_tokens > full.steps * full.draft_length:
+    if full.draft_length is not None and full.steps is not None:
+        most = full.steps * full.draft_length
+        if _above(full.draft_tokens, most):
             yield (
                 f"{full.draft_tokens} draft tokens in {full.steps} steps of at most "
                 f"{full.draft_length}",
@@ -45,7 +45,8 @@ def _counts(counters: Counters) -> Iterator[Said]:
             )
 
 
-_BONUS = "bonus tokens are written, they are not accepted draft tokens"
+def _above(count: int | None, most: int | None) -> bool:
+    return count is not None and most is not None and count > most
 
 
 def _twice(counters: Counters) -> Iterator[tuple[str, object, object]]:

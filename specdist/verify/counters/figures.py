@@ -25,10 +25,26 @@ def completed(counters: Counters) -> Counters:
         total = sum(i * number for i, number in enumerate(found.histogram))
         found = _filled(found, steps=sum(found.histogram), accepted=total)
         if found.accepted_at is None:
-            found = replace(found, accepted_at=at_least(found.histogram))
+            found = replace(found, accepted_at=at_least(found.histogram or ()))
+    if found.accepted_at is None:
+        found = replace(found, accepted_at=_from_rates(found))
     if found.accepted_at is not None:
         found = _filled(found, accepted=sum(found.accepted_at))
     return found
+
+
+def _from_rates(found: Counters) -> tuple[int, ...] | None:
+    """The counts by position that the stated shares of the steps are, where they are some."""
+    stated = next((item for item in found.reported if item.rate is Rate.UNCONDITIONAL), None)
+    if stated is None or not found.steps or found.interval_only:
+        return None
+    near = tuple(round(value * found.steps) for value in stated.values)
+    pairs = zip(near, stated.values, stated.half_units, strict=True)
+    fits = all(
+        abs(count - value * found.steps) <= half * found.steps for count, value, half in pairs
+    )
+    sure = all(2 * half * found.steps < 1 for half in stated.half_units)
+    return near if fits and sure else None
 
 
 def at_least(histogram: tuple[int, ...]) -> tuple[int, ...]:
@@ -79,16 +95,40 @@ def _figures(found: Counters) -> Iterator[CounterFigure]:
     if found.written is not None and steps:
         yield CounterFigure(Rate.TOKENS_A_STEP, Fraction(found.written, steps))
     if found.accepted_at and steps:
-        before = steps
         yield CounterFigure(Rate.FIRST_ACCEPTED, Fraction(found.accepted_at[0], steps))
+        reached = _reached(found, steps, found.accepted_at)
         for position, number in enumerate(found.accepted_at):
             yield CounterFigure(Rate.UNCONDITIONAL, Fraction(number, steps), position)
-            if before:
-                yield CounterFigure(Rate.CONDITIONAL, Fraction(number, before), position)
-            before = number
+            if reached[position]:
+                share = Fraction(number, reached[position])
+                yield CounterFigure(Rate.CONDITIONAL, share, position)
+    yield from _geometric(found)
+
+
+def _reached(found: Counters, steps: int, accepted_at: tuple[int, ...]) -> list[int]:
+    """The steps that test a draft token at each position; 0 where that is none, or not known
+    because drafts differ in length and are not listed."""
+    width = len(accepted_at)
+    if found.step_accepted is not None and found.step_drafted is not None:
+        pairs = list(zip(found.step_accepted, found.step_drafted, strict=False))
+        return [sum(a >= i and d > i for a, d in pairs) for i in range(width)]
+    if found.draft_tokens not in (None, steps * width):
+        return [0] * width
+    return [steps, *accepted_at[:-1]]
+
+
+def _geometric(found: Counters) -> Iterator[CounterFigure]:
+    """What the formula of equal and independent positions makes of the mean rate."""
+    steps, drafted, accepted = found.steps, found.draft_tokens, found.accepted
+    if not steps or not drafted or accepted is None or drafted % steps or accepted > drafted:
+        return
+    rate, length = Fraction(accepted, drafted), drafted // steps
+    yield CounterFigure(Rate.GEOMETRIC, sum((rate**i for i in range(length + 1)), Fraction(0)))
 
 
 def _filled(counters: Counters, **values: int) -> Counters:
     """The counters with values where they say nothing yet."""
-    missing = {name: value for name, value in values.items() if getattr(counters, name) is None}
-    return replace(counters, **missing) if missing else counters
+    for name, value in values.items():
+        if getattr(counters, name) is None:
+            counters = replace(counters, **{name: value})  # type: ignore[arg-type]
+    return counters
