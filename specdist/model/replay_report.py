@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from specdist.exact.interval import Interval
-from specdist.model.figure import Figure
+from specdist.model.counters import CounterFigure, Counters
 from specdist.model.finding import Finding
-from specdist.model.trace import FinalKind, Reported
+from specdist.model.trace import FinalKind
 from specdist.model.trace_evidence import Counterfactual, Evidence, Explanation
 
 
@@ -71,17 +71,6 @@ class CheckCount:
         return self.agreed + self.differed
 
 
-@dataclass(frozen=True, slots=True)
-class Counter:
-    """One acceptance figure with its definition, and what the run reported under its name."""
-
-    name: str
-    definition: str
-    value: Figure | tuple[Figure, ...] | None
-    reported: Reported | None = None
-    agrees: bool | None = None
-
-
 class ReplayVerdict(StrEnum):
     """``consistent``: nothing that was checked contradicts the rule. It is no proof of it."""
 
@@ -121,7 +110,9 @@ class ReplayReport:
     steps: tuple[StepLine, ...]
     checks: tuple[CheckCount, ...]
     findings: tuple[ReplayFinding, ...]
-    counters: tuple[Counter, ...]
+    counters: Counters
+    figures: tuple[CounterFigure, ...]
+    reported: tuple[Counters, ...] = ()
     explanation: Explanation | None = None
     counterfactuals: tuple[Counterfactual, ...] = ()
     evidence: tuple[Evidence, ...] = ()

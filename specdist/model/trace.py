@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from specdist.model.counters import Counters
 from specdist.model.options import NO_OPTIONS, ProcessingOptions
 from specdist.model.row import FloatValues, NumberFormat, Row
 
@@ -93,16 +94,12 @@ class Conventions:
     stated: str = ""
 
 
-Reported = Fraction | tuple[Fraction, ...]
-"""A counter that a run reported: a number, or one for each step or position."""
-
-
 @dataclass(frozen=True, slots=True)
 class Trace:
     """A readable trace. ``steps`` makes a fresh iterator and reads rows in bounded blocks;
     ``options`` is the processing that the trace says was in force, for rows of stage raw.
-    ``end_tokens`` stop a sequence. ``reported`` are counters that the recording run printed, by
-    the names of `model.replay_report.Counter`. ``notes`` are sentences that a report repeats."""
+    ``end_tokens`` stop a sequence. ``reported`` are counters that the recording run printed.
+    ``lossy``: the rows are rounded copies of those that the run used."""
 
     source: str
     reader: str
@@ -111,7 +108,7 @@ class Trace:
     options: ProcessingOptions = NO_OPTIONS
     end_tokens: tuple[int, ...] = ()
     step_count: int | None = None
-    reported: Mapping[str, Reported] = field(default_factory=dict)
+    reported: tuple[Counters, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
     vocab_size: int | None = None
+    lossy: bool = False

@@ -79,47 +79,47 @@ def find_rows(folder: Path, shown: str, config: TraceConfig) -> tuple[str, ...]:
 def open_rows(name: str, reading: ReadingSettings, config: TraceConfig, why: str) -> TraceRows:
     """The rows of a file; `target.npy` stands for itself and the `draft.npy` beside it. Raises
     CaptureError, NotACaptureError for a file without both sides."""
-    file = local_file(name)
-    base = os.path.basename(name)
-    if base in _NPY:
-        other = os.path.join(os.path.dirname(name), _NPY[1 - _NPY.index(base)])
-        pair = [_archive(local_file(path)) for path in (name, other)]
-        ours, theirs = pair if base == _NPY[0] else reversed(pair)
-        tensors = (ours.tensors["array"], theirs.tensors["array"])
-        archives = (ours, theirs)
-    else:
-        archive = _archive(file)
-        tensors = _both(archive)
-        archives = (archive, archive)
-    stage, stage_why = _stage(tensors[0].name, reading, config)
+    found = _both_sides(name)
+    stage, stage_why = _stage(found[0][1].name, reading, config)
     known = replace(reading, stage=stage)
     if config.logits and reading.kind is None:
         known = replace(known, kind=Kind.LOGITS)
     if known.vocab_size is None and config.vocab_size is not None:
         known = replace(known, vocab_size=config.vocab_size)
-    sides = [
-        make_side(archive, tensor, label, known)
-        for archive, tensor, label in zip(archives, tensors, ("target", "draft"), strict=True)
-    ]
+    labels = ("target", "draft")
+    sides = [make_side(*pair, label, known) for pair, label in zip(found, labels, strict=True)]
     if stage is None:
-        varies = any(side.evidence.masks_vary for side in sides)
-        stage = Stage.PROCESSED if varies else Stage.RAW
-        stage_why = (
-            "-inf at other tokens in each row: a cut was made"
-            if varies
-            else "assumed: nothing says it, and no cut shows (--stage says otherwise)"
-        )
+        stage, stage_why = _stage_of(sides)
         sides = [replace(side, stage=stage) for side in sides]
     return TraceRows(
         name=name,
         target=sides[0],
         draft=sides[1],
-        noise=_noise(archives[0]),
-        lengths=_lengths(archives[0]),
-        lossy=_is_lossy(base, sides, config),
+        noise=_noise(found[0][0]),
+        lengths=_lengths(found[0][0]),
+        lossy=_is_lossy(os.path.basename(name), sides, config),
         why=why,
         stage_why=stage_why,
     )
+
+
+def _both_sides(name: str) -> tuple[tuple[Archive, Tensor], tuple[Archive, Tensor]]:
+    """The archives and tensors of target and draft."""
+    base = os.path.basename(name)
+    if base in _NPY:
+        folder = os.path.dirname(name)
+        target, draft = (_archive(local_file(os.path.join(folder, file))) for file in _NPY)
+        return (target, target.tensors["array"]), (draft, draft.tensors["array"])
+    archive = _archive(local_file(name))
+    ours, theirs = _both(archive)
+    return (archive, ours), (archive, theirs)
+
+
+def _stage_of(sides: list[Side]) -> tuple[Stage, str]:
+    """The stage that the masks of the rows suggest, where nothing says it."""
+    if any(side.evidence.masks_vary for side in sides):
+        return Stage.PROCESSED, "-inf at other tokens in each row: a cut was made"
+    return Stage.RAW, "assumed: nothing says it, and no cut shows (--stage says otherwise)"
 
 
 def _archive(file: LocalFile) -> Archive:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from specdist.errors import CaptureError
+from specdist.model.counters import Counters
 from specdist.model.options import NO_OPTIONS, ProcessingOptions
 from specdist.model.row import NumberFormat, Stage
-from specdist.model.trace import Reported
-from specdist.readers.json_numbers import NumberError, number, type_name
+from specdist.readers.counters import counters_of
+from specdist.readers.counters.counts import optional_counts
+from specdist.readers.json_numbers import type_name
 from specdist.readers.naming import shorten
 from specdist.readers.sources import LocalFile, read_document_bytes
 from specdist.readers.strict_json import Literal, decode, parse
@@ -40,7 +42,7 @@ class TraceConfig:
     format: str = ""
     lossy: tuple[str, ...] = ()
     end_tokens: tuple[int, ...] = ()
-    reported: Mapping[str, Reported] = field(default_factory=dict)
+    reported: tuple[Counters, ...] = ()
     unused: tuple[str, ...] = ()
 
 
@@ -174,32 +176,26 @@ def _end_tokens(keys: _Keys) -> tuple[int, ...]:
     return tuple(dict.fromkeys(ends))
 
 
-def _reported(keys: _Keys) -> dict[str, Reported]:
+def _reported(keys: _Keys) -> tuple[Counters, ...]:
     """Counters under ``metrics``, and those of a ``summary`` that lists lengths and matches."""
-    found: dict[str, Reported] = {}
+    found: list[Counters] = []
     metrics = keys.get("metrics")
-    if metrics is not None and not isinstance(metrics, dict):
-        raise keys.wrong("metrics", "an object: counter, number")
-    for name, value in (metrics or {}).items():
-        found[name] = _counter(value, f"{keys.place}, metrics.{shorten(name)}")
+    if metrics is not None:
+        if not isinstance(metrics, dict):
+            raise keys.wrong("metrics", "an object: counter, number")
+        place = f"{keys.place}, metrics"
+        inner = metrics if "speculative_decoding" in metrics else {"speculative_decoding": metrics}
+        found += counters_of({"metrics": inner}, place)
     summary = keys.get("summary")
-    if isinstance(summary, dict):
-        meant = {"lengths": "per_step_drafted", "n_matches": "per_step_accepted"}
-        for name, counter in meant.items():
-            if name in summary:
-                place = f"{keys.place}, summary.{name}"
-                found.setdefault(counter, _counter(summary[name], place))
-    return found
-
-
-def _counter(value: Any, place: str) -> Reported:
-    try:
-        if isinstance(value, list):
-            numbers = [number(item) for item in value]
-            if all(item is not None for item in numbers):
-                return tuple(item for item in numbers if item is not None)
-        elif (single := number(value)) is not None:
-            return single
-    except NumberError as error:
-        raise CaptureError(str(error), place=place, expected="a number, or a list") from None
-    raise CaptureError("minus infinity as a counter", place=place, expected="a number, or a list")
+    if isinstance(summary, dict) and {"lengths", "n_matches"} <= set(summary):
+        place = f"{keys.place}, summary"
+        found.append(
+            Counters(
+                place,
+                "trace-summary",
+                "summary of the recording run",
+                step_accepted=optional_counts(summary, "n_matches", place),
+                step_drafted=optional_counts(summary, "lengths", place),
+            )
+        )
+    return tuple(found)

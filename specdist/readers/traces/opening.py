@@ -76,9 +76,10 @@ def open_trace(name: str, reading: ReadingSettings, rows: str | None = None) -> 
         options=_left_to_do(config.options, arrays),
         end_tokens=config.end_tokens,
         step_count=count if limit is None else min(count, limit),
-        reported=config.reported if limit is None else {},
+        reported=config.reported if limit is None else (),
         facts=tuple(_facts(file, config, arrays, count)),
         vocab_size=size,
+        lossy=arrays is not None and arrays.lossy,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, TypeVar
 
 from specdist.errors import CaptureError
@@ -42,49 +41,34 @@ class StepReading:
         fields.require("emitted")
         fields.require("accepted", "n_accepted", "n_matches")
         sequence, index = self._number(fields)
-        drafted, emitted = fields.tokens("drafted") or (), fields.tokens("emitted") or ()
+        drafted = fields.tokens("drafted") or ()
         proposed = self._proposed(fields, drafted)
         mask, reported = _decisions(fields, len(drafted))
-        n_accepted = reported if mask is None else _leading(mask)
-        if n_accepted is None:
-            raise CaptureError("no count of accepted tokens", place=place)
-        kind = _final_kind(fields, n_accepted < len(drafted))
-        tests = min(n_accepted + 1, len(drafted))
+        n_accepted = (reported or 0) if mask is None else _leading(mask)
+        tests, count = min(n_accepted + 1, len(drafted)), len(proposed or drafted)
         step = TraceStep(
             id=f"{sequence}.{index}" if "sequence" in fields else str(index),
             source=place,
             sequence=sequence,
             index=index,
             drafted=drafted,
-            emitted=emitted,
+            emitted=fields.tokens("emitted") or (),
             n_accepted=n_accepted,
             accepted=None if mask is None else mask[:tests],
             mask=mask if mask is not None and len(mask) > tests else None,
             reported_accepted=reported,
             proposed=proposed,
-            u_draft=_of_length(
-                fields, "u_draft", fields.uniforms("u_draft"), len(proposed or drafted)
-            ),
-            u_accept=_between(fields, "u_accept", fields.uniforms("u_accept"), tests, drafted),
-            u_final=fields.uniform("u_final"),
-            final_kind=kind,
-            final_token=_final_token(fields, n_accepted, drafted, emitted),
-            returned=fields.tokens("valid_tokens"),
-            tested_target=_between(
-                fields, "p_drafted", fields.probabilities("p_drafted"), tests, drafted
-            ),
-            tested_draft=_between(
-                fields, "q_drafted", fields.probabilities("q_drafted"), tests, drafted
-            ),
-            final_support=fields.whole("final_law_support", 1),
+            u_draft=_of_length(fields, "u_draft", fields.uniforms("u_draft"), count),
+            **_numbers(fields, tests, len(drafted)),
+            **_final(fields, n_accepted, drafted),
             **_contexts(fields),
         )
-        count = len(proposed or drafted)
+        draft_rows, target_rows = fields.rows("draft_rows"), fields.rows("target_rows")
         return ReadStep(
             step,
             line,
-            _of_length(fields, "draft_rows", fields.rows("draft_rows"), count, len(drafted)),
-            _of_length(fields, "target_rows", fields.rows("target_rows"), len(drafted) + 1),
+            _of_length(fields, "draft_rows", draft_rows, count, len(drafted)),
+            _of_length(fields, "target_rows", target_rows, len(drafted) + 1),
         )
 
     def _number(self, fields: Fields) -> tuple[int, int]:
@@ -172,15 +156,33 @@ def _final_kind(fields: Fields, rejected: bool) -> FinalKind | None:
     return FinalKind(found)
 
 
-def _final_token(
-    fields: Fields, accepted: int, drafted: tuple[int, ...], emitted: tuple[int, ...]
-) -> int | None:
-    """The recorded final token; without one, what is emitted behind the accepted ones."""
-    found = fields.token("final_token")
-    if found is not None:
-        return found
+def _final(fields: Fields, accepted: int, drafted: tuple[int, ...]) -> dict[str, Any]:
+    """The final token and how it came about; without a recorded one, what is emitted behind the
+    accepted tokens."""
+    token, emitted = fields.token("final_token"), fields.tokens("emitted") or ()
     whole = len(emitted) == accepted + 1 and emitted[:accepted] == drafted[:accepted]
-    return emitted[-1] if whole else None
+    if token is None and whole:
+        token = emitted[-1]
+    return {
+        "u_final": fields.uniform("u_final"),
+        "final_kind": _final_kind(fields, accepted < len(drafted)),
+        "final_token": token,
+        "final_support": fields.whole("final_law_support", 1),
+        "returned": fields.tokens("valid_tokens"),
+    }
+
+
+def _numbers(fields: Fields, tests: int, drafted: int) -> dict[str, Any]:
+    """What belongs to the tests: one number for each drafted token, or for each tested one."""
+    found = {
+        "u_accept": ("u_accept", fields.uniforms("u_accept")),
+        "tested_target": ("p_drafted", fields.probabilities("p_drafted")),
+        "tested_draft": ("q_drafted", fields.probabilities("q_drafted")),
+    }
+    return {
+        name: _of_length(fields, written, numbers, drafted, tests)
+        for name, (written, numbers) in found.items()
+    }
 
 
 def _contexts(fields: Fields) -> dict[str, Any]:
@@ -211,25 +213,9 @@ def _of_length(
     fields: Fields, name: str, found: tuple[Item, ...] | None, *lengths: int
 ) -> tuple[Item, ...] | None:
     if found is not None and len(found) not in lengths:
-        raise _wrong_length(fields, name, len(found), " or ".join(map(str, dict.fromkeys(lengths))))
+        raise CaptureError(
+            f"{name} holds {len(found)} items",
+            place=fields.place,
+            expected=f"{' or '.join(map(str, dict.fromkeys(lengths)))} of them",
+        )
     return found
-
-
-def _between(
-    fields: Fields,
-    name: str,
-    found: tuple[Fraction, ...] | None,
-    tests: int,
-    drafted: tuple[int, ...],
-) -> tuple[Fraction, ...] | None:
-    """One number for each drafted token, or for each tested one."""
-    if found is not None and len(found) not in (tests, len(drafted)):
-        ways = dict.fromkeys((len(drafted), tests))
-        raise _wrong_length(fields, name, len(found), " or ".join(map(str, ways)))
-    return found
-
-
-def _wrong_length(fields: Fields, name: str, length: int, expected: str) -> CaptureError:
-    return CaptureError(
-        f"{name} holds {length} items", place=fields.place, expected=f"{expected} of them"
-    )
