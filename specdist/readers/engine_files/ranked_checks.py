@@ -74,6 +74,11 @@ def _check_value(token: int, value: float, kind: Kind, place: str) -> None:
         )
 
 
+def is_falling(entries: Sequence[TokenValue]) -> bool:
+    """Whether no value is above the one before it."""
+    return all(before.value >= after.value for before, after in pairwise(entries))
+
+
 def check_falling(ranked: Sequence[TokenValue], place: str) -> None:
     """Raises RowError where a list of the most likely tokens is not in falling order."""
     for before, after in pairwise(ranked):

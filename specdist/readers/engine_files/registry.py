@@ -6,7 +6,7 @@ from typing import Any
 
 from specdist.readers.engine_files.engine_file import AnswerFormat, LinesFormat
 
-_ANSWERS: tuple[str, ...] = ("sglang",)
+_ANSWERS: tuple[str, ...] = ("sglang", "llama_server", "llama_server_old")
 """Modules of this package with a tuple ``ANSWERS`` of formats, in the order they are asked."""
 
 _LINES: tuple[str, ...] = ()
