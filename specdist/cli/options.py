@@ -13,6 +13,7 @@ _KINDS = ("logits", "logprobs", "probabilities")
 _NUMBERS = ("decimal", "float16", "bfloat16", "float32", "float64")
 _STAGES = ("raw", "temperature", "processed")
 _LENGTHS = "Blocks: a step has n draft rows and n + 1 target rows; as 4,4,3 or 4x12 or in a file."
+_SHIFT = "Row i of a table is the law of token i + SHIFT."
 _HISTORY = "Token ids before the step, for the penalties, as 1,2,3."
 _ROLE = "Replace the recipe of one role, as drafted_from=top-p:9/10; repeatable."
 
@@ -21,6 +22,7 @@ INPUT: tuple[Option, ...] = (
     Option("draft", _IN, "Dump of draft rows.", "FILE[::NAME]"),
     Option("draft-lengths", _IN, _LENGTHS, "LENGTHS"),
     Option("axes", _IN, "Meaning of the axes, where three or more are longer than 1.", "AXES"),
+    Option("shift", _IN, _SHIFT, "SHIFT", choices=("0", "1")),
     Option("reader", _IN, "Read with this reader, whatever the content looks like.", "NAME"),
     Option("numbers", _IN, "Format the numbers were dumped from.", "NUMBERS", choices=_NUMBERS),
     Option("kind", _IN, "What the numbers are.", "KIND", choices=_KINDS),

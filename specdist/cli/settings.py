@@ -102,6 +102,7 @@ def _reading(chosen: Layered) -> ReadingSettings:
         stage=chosen.get("stage", enum_of(Stage)),
         numbers=chosen.get("numbers", enum_of(NumberFormat)),
         axes=chosen.get("axes", text),
+        shift=chosen.get("shift", lambda name, value: int(read.choice(name, value, ("0", "1")))),
         vocab_size=chosen.get("vocab-size", read.whole, 1),
         draft_lengths=chosen.get("draft-lengths", text),
         vocab=chosen.get("vocab", text),

@@ -17,13 +17,15 @@ from specdist.model.user_rule import UserRule
 @dataclass(frozen=True, slots=True)
 class ReadingSettings:
     """How files are read; None means "decide by the evidence, or refuse". ``normalise``: rows of
-    unclear kind are probabilities, for those are what can be normalised."""
+    unclear kind are probabilities, for those are what can be normalised. ``shift``: whether row i
+    of a table is the law of token i (0) or of token i + 1 (1)."""
 
     reader: str | None = None
     kind: Kind | None = None
     stage: Stage | None = None
     numbers: NumberFormat | None = None
     axes: str | None = None
+    shift: int | None = None
     vocab_size: int | None = None
     draft_lengths: str | None = None
     vocab: str | None = None
