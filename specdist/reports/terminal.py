@@ -161,7 +161,7 @@ def _proven(report: Report, view: View) -> list[str]:
 
 
 def _counters(report: Report) -> list[str]:
-    return [line for item in report.counters for line in (*counters_text.lines(item), "")]
+    return [line for item in report.counters for line in ("", *counters_text.lines(item))]
 
 
 def _folded(found: Sequence[Located], view: View) -> list[str]:

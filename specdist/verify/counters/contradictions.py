@@ -113,7 +113,7 @@ def _reported(counters: Counters) -> Iterator[Said]:
             if abs(value - figure.value) > half:
                 where = "" if figure.position is None else f" at position {figure.position}"
                 yield (
-                    f"{item.name}{where} says {written(value)}, the counts give "
+                    f"{item.name}{where} says {float(value):.6g}, the counts give "
                     f"{written(figure.value)}",
                     (f"{item.name} is defined as {item.rate.value}", *_other(item, found)),
                 )

@@ -122,6 +122,8 @@ def _geometric(found: Counters) -> Iterator[CounterFigure]:
     steps, drafted, accepted = found.steps, found.draft_tokens, found.accepted
     if not steps or not drafted or accepted is None or drafted % steps or accepted > drafted:
         return
+    if found.step_drafted is not None and len(set(found.step_drafted)) > 1:
+        return
     rate, length = Fraction(accepted, drafted), drafted // steps
     yield CounterFigure(Rate.GEOMETRIC, sum((rate**i for i in range(length + 1)), Fraction(0)))
 
