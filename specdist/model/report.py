@@ -148,7 +148,8 @@ class StepResult:
     """One step, finished. ``source`` is file and place; ``options`` are the options of numeric
     model and proposal that were in force, as they are written. ``bounded`` holds the positions
     whose rows are known in part, and ``bounded_bonus`` such a bonus row: ``positions`` and
-    ``bonus`` are without them. ``joint`` holds the figures of a step over conditional models,
+    ``bonus`` are without them; ``length_bounds`` is then the mean acceptance length of one
+    position. ``joint`` holds the figures of a step over conditional models,
     ``path`` those of a captured block under block verification, ``cost`` what follows for speed
     from the costs that were given or the times of the capture."""
 
@@ -166,6 +167,7 @@ class StepResult:
     cost: tuple[CostLine, ...] = ()
     bounded: tuple[BoundedPosition, ...] = ()
     bounded_bonus: BoundedBonus | None = None
+    length_bounds: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)

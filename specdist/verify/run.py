@@ -18,6 +18,7 @@ from specdist.model.report import Report, StepResult
 from specdist.model.settings import Settings
 from specdist.model.verdict import Verdict
 from specdist.verify.counters.first_positions import FirstTally
+from specdist.verify.floors import missed_floor
 from specdist.verify.listing_size import large_listing
 from specdist.verify.scope import (
     fills_roles_as_specified,
@@ -27,7 +28,7 @@ from specdist.verify.scope import (
 )
 from specdist.verify.spread import verify_all
 from specdist.verify.summary import Tally
-from specdist.verify.wording import written
+from specdist.verify.vocab_check import check_vocab
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -188,7 +189,7 @@ class Run:
                     advice="choose a step with --select, or write context into a JSON capture",
                 )
             named = step.vocab or capture.vocab or self.vocab
-            _check_vocab(named, step)
+            check_vocab(named, step)
             if self.announce is not None:
                 said = large_listing(step, self.settings.checking)
                 if said is not None:
@@ -220,18 +221,9 @@ class Run:
 
     def _missed_floors(self) -> list[Finding]:
         floor = self.settings.checking.min_acceptance
-        acceptance = self.tally.acceptance
-        rate = acceptance.figure()
-        if floor is None or rate is None or acceptance.reaches(floor):
+        if floor is None or self.tally.reaches(floor):
             return []
-        if acceptance.reaches(floor) is None:
-            message = f"acceptance rate {rate.approx:.6g} and floor {written(floor)} are within"
-            message += " the rounding bound of each other"
-            return [Finding("undecided-precision", Severity.WARNING, message)]
-        message = f"acceptance rate {rate.approx:.6g} is below the floor {written(floor)}"
-        allowed = "acceptance-below-floor" in self.settings.checking.allow
-        finding = Finding("acceptance-below-floor", Severity.ERROR, message, allowed=allowed)
-        return [finding]
+        return missed_floor(self.tally, floor, self.settings.checking.allow)
 
 
 def _unreadable(capture: Capture, error: SpecdistError) -> Unreadable:
@@ -239,16 +231,3 @@ def _unreadable(capture: Capture, error: SpecdistError) -> Unreadable:
     return Unreadable(
         capture.source, error.message, place, error.expected, error.advice, ident=error.ident
     )
-
-
-def _check_vocab(vocab: Vocab | None, step: Step) -> None:
-    """Fewer texts than tokens is usual (padding); more means the texts of another model."""
-    parts = step.requests or (step,)
-    size = max(p.positions[0].target.size if p.models is None else p.models.size for p in parts)
-    if vocab is not None and len(vocab.texts) > size:
-        raise SettingsError(
-            f"the vocabulary has {len(vocab.texts)} texts, the rows have {size} tokens",
-            place=step.source,
-            expected="at most one text a token",
-            advice="take the texts that belong to these rows",
-        )

@@ -99,10 +99,12 @@ def in_force(settings: CheckSettings, first: StepResult) -> list[str]:
     if settings.draft_map is not None and settings.draft_map_assumed:
         lines.append("draft map: target ids (assumed; --draft-map-form offsets for offsets)")
     preset = settings.preset
-    if preset is None or not first.positions:
+    roles = [position.roles for position in first.positions]
+    roles += [position.roles for position in first.bounded]
+    if preset is None or not roles:
         return lines
     by_recipe: dict[str, list[str]] = {}
-    for use in first.positions[0].roles:
+    for use in roles[0]:
         by_recipe.setdefault(use.recipe, []).append(use.role)
     lines.append(f"engine {preset.name}: {preset.title}, version {preset.version}")
     return lines + [f"{', '.join(roles)}: {recipe}" for recipe, roles in by_recipe.items()]

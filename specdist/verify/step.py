@@ -17,6 +17,7 @@ from specdist.model.verdict import Verdict
 from specdist.verify.diagnosis import Causes
 from specdist.verify.explanation import SHRUNK_POSITIONS, SHRUNK_STEPS, explained
 from specdist.verify.mismatch import BONUS, bonus_findings
+from specdist.verify.partial.detection import is_known_in_part
 from specdist.verify.plan import Plan, Plans
 from specdist.verify.position import check_bonus
 from specdist.verify.position_check import PositionCheck, row_context
@@ -56,6 +57,10 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
         from specdist.verify.joint.step import verify_joint_step
 
         return verify_joint_step(step, plan, settings)
+    if is_known_in_part(step):
+        from specdist.verify.partial.step import verify_partial_step
+
+        return verify_partial_step(step, plan, settings)
     if plan.takes_one_position(step):
         from specdist.verify.joint.step import verify_one_position
 
@@ -73,19 +78,13 @@ def _verify_rows(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
         )
     check_shape(step, settings)
     block = None if plan.joint is None else _block_path(step, plan)
-    recipes = plan.recipes
     results, findings = _positions(step, plan, settings, block)
     bonus = None
     if step.bonus is not None:
-        bonus, more = _bonus(step, plan, settings)
+        bonus, more = checked_bonus(step, plan, settings)
         findings += more
-    elif Role.BONUS_FROM in recipes.given and recipes.recipes[Role.BONUS_FROM] != recipes.target:
-        raise SettingsError(
-            "role bonus_from is given, and the step has no bonus row to try it on",
-            place=step.source,
-            expected="a step with a bonus row",
-            advice="blocks of dumps need --draft-lengths; a JSON step needs a bonus row",
-        )
+    else:
+        refuse_unused_bonus_role(step, plan)
     verdicts = [result.verdict for result in results] + ([bonus.verdict] if bonus else [])
     return StepResult(
         id=step.id,
@@ -94,11 +93,23 @@ def _verify_rows(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
         options=plan.model,
         verdict=worst(verdicts),
         positions=tuple(results),
-        mean_acceptance_length=_mean_acceptance_length(results, step),
+        mean_acceptance_length=mean_acceptance_length(results, step),
         bonus=bonus,
-        findings=tuple(_allowed(findings, settings)),
+        findings=tuple(allowed(findings, settings)),
         path=None if block is None else block.result,
     )
+
+
+def refuse_unused_bonus_role(step: Step, plan: Plan) -> None:
+    """Raises SettingsError where `bonus_from` is given, and the step has no bonus row."""
+    recipes = plan.recipes
+    if Role.BONUS_FROM in recipes.given and recipes.recipes[Role.BONUS_FROM] != recipes.target:
+        raise SettingsError(
+            "role bonus_from is given, and the step has no bonus row to try it on",
+            place=step.source,
+            expected="a step with a bonus row",
+            advice="blocks of dumps need --draft-lengths; a JSON step needs a bonus row",
+        )
 
 
 def _block_path(step: Step, plan: Plan) -> BlockPath:
@@ -125,7 +136,7 @@ def _positions(
     for position in step.positions:
         here = plan if block is None else block.plan_here()
         check = PositionCheck(step, position, here, settings)
-        result, more = _position(check, causes)
+        result, more = checked_position(check, causes)
         if block is not None:
             result, left_open = block.passed(check, result)
             more += left_open
@@ -134,7 +145,8 @@ def _positions(
     return results, findings
 
 
-def _position(check: PositionCheck, causes: Causes) -> tuple[PositionResult, list[Finding]]:
+def checked_position(check: PositionCheck, causes: Causes) -> tuple[PositionResult, list[Finding]]:
+    """A position with rows that are known as a whole, and what is said of it."""
     check.run()
     verdict, index = check.checked.result.verdict, check.position.index
     findings = remarks(check.found, index) + _unread_rows(check)
@@ -169,7 +181,10 @@ def _unread_rows(check: PositionCheck) -> list[Finding]:
     return [Finding("configuration-needed", Severity.NOTE, message, check.position.index)]
 
 
-def _bonus(step: Step, plan: Plan, settings: CheckSettings) -> tuple[BonusResult, list[Finding]]:
+def checked_bonus(
+    step: Step, plan: Plan, settings: CheckSettings
+) -> tuple[BonusResult, list[Finding]]:
+    """The bonus row of a step, known as a whole, and what is said of it."""
     if step.bonus is None:
         raise ValueError("the step has no bonus row")
     context = row_context(step, None, len(step.positions), plan, settings)
@@ -190,9 +205,9 @@ def _bonus(step: Step, plan: Plan, settings: CheckSettings) -> tuple[BonusResult
     return bonus, findings
 
 
-def _mean_acceptance_length(results: Sequence[PositionResult], step: Step) -> Figure | None:
+def mean_acceptance_length(results: Sequence[PositionResult], step: Step) -> Figure | None:
     """1 + acceptance for one position; rows along one path do not determine it for more."""
-    if len(results) != 1:
+    if len(step.positions) != 1 or not results:
         return None
     rate = results[0].acceptance_rate
     if rate.exact is None:
@@ -200,7 +215,8 @@ def _mean_acceptance_length(results: Sequence[PositionResult], step: Step) -> Fi
     return Figure.of(1 + rate.exact, rate.bound)
 
 
-def _allowed(findings: Sequence[Finding], settings: CheckSettings) -> list[Finding]:
+def allowed(findings: Sequence[Finding], settings: CheckSettings) -> list[Finding]:
+    """The findings, with those marked that the run allows."""
     return [
         replace(finding, allowed=True) if finding.ident in settings.allow else finding
         for finding in findings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from specdist.exact.interval import Interval
 from specdist.model.figure import Figure
 from specdist.model.joint_report import JointResult
 from specdist.model.report import StepResult, Summary
@@ -12,6 +13,7 @@ from specdist.model.verdict import Verdict
 
 _SCALE = 256
 _LONGEST_DENOMINATOR = 10**200
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(slots=True)
@@ -50,6 +52,16 @@ class Mean:
         value = Fraction(self.fixed, self.count << _SCALE)
         return Figure(float(value), None, bound + Fraction(1, 1 << _SCALE))
 
+    def interval(self) -> Interval:
+        """Where the mean lies, rounding bounds included. Raises ZeroDivisionError of nothing."""
+        bound = self.bound / self.count
+        if self.exact is not None:
+            least = most = self.exact / self.count
+        else:
+            least = Fraction(self.fixed, self.count << _SCALE)
+            most = least + Fraction(1, 1 << _SCALE)
+        return Interval(least - bound, most + bound)
+
     def reaches(self, floor: Fraction) -> bool | None:
         """Whether the mean reaches a floor; None where its rounding bound leaves that open."""
         figure = self.figure()
@@ -65,6 +77,54 @@ class Mean:
 
 
 @dataclass(slots=True)
+class Bounds:
+    """The ends of the figures of positions and bonus rows that are known in part."""
+
+    keep_exact: bool
+    least: Mean = field(init=False)
+    most: Mean = field(init=False)
+    variation: Interval | None = None
+
+    def __post_init__(self) -> None:
+        self.least, self.most = (Mean(keep_exact=self.keep_exact) for _ in range(2))
+
+    def add(self, acceptance: Interval) -> None:
+        """Takes the acceptance rate of one position."""
+        self.least.add(Figure.of(acceptance.least))
+        self.most.add(Figure.of(acceptance.most))
+
+    def compare(self, variation: Interval) -> None:
+        """Takes a total variation, of which the largest counts."""
+        known = variation if self.variation is None else self.variation
+        self.variation = Interval(
+            max(known.least, variation.least), max(known.most, variation.most)
+        )
+
+    def mean_with(self, others: Mean) -> Interval | None:
+        """The mean over these positions and ``others``; None without one of these."""
+        if not self.least.count:
+            return None
+        least, most = self.least.interval().least, self.most.interval().most
+        counts = (self.least.count, others.count)
+        known = others.interval() if others.count else Interval.of(0)
+        total = sum(counts)
+        return Interval(
+            (counts[0] * least + counts[1] * known.least) / total,
+            (counts[0] * most + counts[1] * known.most) / total,
+        ).within(_ZERO, _ONE)
+
+    def largest_with(self, other: Figure | None) -> Interval | None:
+        """The largest total variation of these and ``other``; None without one of these."""
+        if self.variation is None or other is None or other.exact is None:
+            return self.variation
+        bound = other.bound or _ZERO
+        known = Interval(other.exact - bound, other.exact + bound).within(_ZERO, _ONE)
+        return Interval(
+            max(known.least, self.variation.least), max(known.most, self.variation.most)
+        )
+
+
+@dataclass(slots=True)
 class Tally:
     """What `Summary` needs, step by step."""
 
@@ -77,14 +137,16 @@ class Tally:
     acceptance: Mean = field(default_factory=Mean)
     several: Mean = field(default_factory=Mean)
     largest: Figure | None = None
+    bounds: Bounds = field(init=False)
 
     def __post_init__(self) -> None:
         self.acceptance, self.several = (Mean(keep_exact=self.keep_exact) for _ in range(2))
+        self.bounds = Bounds(self.keep_exact)
 
     def add(self, step: StepResult) -> None:
         """Takes one finished step into the counts."""
         self.steps += 1
-        self.positions += len(step.positions)
+        self.positions += len(step.positions) + len(step.bounded)
         self.verdicts[step.verdict] += 1
         if step.verdict is Verdict.DIFFERENT and is_allowed(step):
             self.allowed += 1
@@ -93,8 +155,13 @@ class Tally:
             self._compare(position.total_variation)
             if position.several is not None and position.several.optimum is not None:
                 self.several.add(position.several.optimum)
+        for part in step.bounded:
+            self.bounds.add(part.acceptance_rate)
+            self.bounds.compare(part.total_variation)
         if step.bonus is not None:
             self._compare(step.bonus.total_variation)
+        if step.bounded_bonus is not None:
+            self.bounds.compare(step.bounded_bonus.total_variation)
         if step.joint is not None:
             self._add_joint(step.joint)
 
@@ -118,8 +185,19 @@ class Tally:
         if known is None or value > known:
             self.largest = variation
 
+    def reaches(self, floor: Fraction) -> bool | None:
+        """Whether the mean acceptance rate reaches a floor; None where that is open."""
+        bounds = self.bounds.mean_with(self.acceptance)
+        if bounds is None:
+            return self.acceptance.reaches(floor)
+        if bounds.least >= floor:
+            return True
+        return None if bounds.most >= floor else False
+
     def summary(self) -> Summary:
         """The counts as they stand."""
+        acceptance = self.bounds.mean_with(self.acceptance)
+        variation = self.bounds.largest_with(self.largest)
         return Summary(
             steps=self.steps,
             positions=self.positions,
@@ -128,9 +206,11 @@ class Tally:
             different=self.verdicts[Verdict.DIFFERENT],
             undecided=self.verdicts[Verdict.UNDECIDED],
             allowed=self.allowed,
-            acceptance_rate=self.acceptance.figure(),
-            total_variation_max=self.largest,
+            acceptance_rate=self.acceptance.figure() if acceptance is None else None,
+            total_variation_max=self.largest if variation is None else None,
             drafts_optimum=self.several.figure(),
+            acceptance_bounds=acceptance,
+            variation_bounds=variation,
         )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from specdist.exact.interval import Interval
+from specdist.exact.outward import outward_text
 from specdist.exact.vector import Share
 from specdist.model.capture import Vocab
 from specdist.model.figure import Figure
@@ -35,6 +37,27 @@ def figure(shown: Figure) -> str:
     if "/" in text:
         text += f" = {shown.approx:.4f}" if shown.approx >= 0.001 else f" = {shown.approx:.4g}"
     return text
+
+
+def interval(shown: Interval) -> str:
+    """``3/5 to 17/20``, ``0.723401 to 0.729855`` rounded outwards, or one number."""
+    if shown.closed:
+        return figure(Figure.of(shown.least))
+    return f"{_end(shown.least, up=False)} to {_end(shown.most, up=True)}"
+
+
+def at_most(value: Fraction) -> str:
+    """A bound from above: exact where short, else rounded up."""
+    return _end(value, up=True)
+
+
+def at_least(value: Fraction) -> str:
+    """A bound from below: exact where short, else rounded down."""
+    return _end(value, up=False)
+
+
+def _end(value: Fraction, up: bool) -> str:
+    return str(value) if value.denominator < 10_000 else outward_text(value, up)
 
 
 def named(token: int, vocab: Vocab | None, size: int) -> str:

@@ -1,0 +1,96 @@
+"""One drafted position whose rows are known in part: intervals and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from specdist.exact.interval import Interval
+from specdist.model.capture import Vocab
+from specdist.model.partial_report import BoundedPosition, BoundedToken
+from specdist.model.role import Role
+from specdist.model.row import ListedValues, Row
+from specdist.model.settings import CheckSettings
+from specdist.model.verdict import Verdict
+from specdist.verify.partial.bounds import BoundedRule
+from specdist.verify.partial.laws import PartialLaws
+from specdist.verify.partial.listing import counts_of, likeliest, unlisted_mass
+from specdist.verify.position_laws import FilledRoles
+from specdist.verify.token_lines import ALL_TOKENS_UP_TO
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedCheck:
+    """A finished position with what its findings are made from."""
+
+    result: BoundedPosition
+    rule: BoundedRule
+    left_open: str
+
+
+def check_bounded(
+    index: int,
+    rule: BoundedRule,
+    found: FilledRoles,
+    size: int | None,
+    rows: Iterable[Row],
+    settings: CheckSettings,
+    vocab: Vocab | None,
+) -> BoundedCheck:
+    """The intervals of one position. ``rows`` are the captured rows of its roles."""
+    laws, bounds = rule.laws, rule.bounds()
+    target, draft = laws[Role.REFERENCE], laws[Role.DRAFTED_FROM]
+    shown = shown_tokens(laws, settings.show)
+    result = BoundedPosition(
+        index=index,
+        verdict=judged(bounds.variation, settings),
+        vocab_size=size,
+        acceptance_rate=bounds.acceptance,
+        reference_acceptance_rate=bounds.reference_acceptance,
+        total_variation=bounds.variation,
+        by_identity=bounds.by_identity,
+        target_rest=unlisted_mass(target),
+        draft_rest=unlisted_mass(draft),
+        half_width=half_width(rows),
+        counts=counts_of(target, draft, size),
+        tokens=tuple(
+            BoundedToken(
+                id=token.id,
+                text=vocab.text(token.id) if vocab else None,
+                reference=token.reference,
+                drafted=token.drafted,
+                accepted=token.accepted,
+                output=token.output,
+            )
+            for token in rule.tokens(shown)
+        ),
+        roles=found.uses,
+    )
+    return BoundedCheck(result, rule, bounds.open)
+
+
+def judged(variation: Interval, settings: CheckSettings) -> Verdict:
+    """Within the declared tolerance, different beyond it, or undecided. Rows known in part are
+    never called equal: what is proven by identity is a total variation of 0, and undecided."""
+    tolerance = settings.max_tv
+    if tolerance is not None and variation.most <= tolerance:
+        return Verdict.WITHIN_TOLERANCE
+    if variation.least > (tolerance or 0):
+        return Verdict.DIFFERENT
+    return Verdict.UNDECIDED
+
+
+def shown_tokens(laws: PartialLaws, show: int) -> list[int]:
+    """The listed tokens of a table: all where they are few, else the likeliest of either side."""
+    roles = [role for role in (Role.REFERENCE, Role.DRAFTED_FROM, Role.BONUS_FROM) if role in laws]
+    listed = {token for role in roles for token in likeliest(laws[role], ALL_TOKENS_UP_TO + 1)}
+    if len(listed) <= ALL_TOKENS_UP_TO:
+        return sorted(listed)
+    return sorted({token for role in roles for token in likeliest(laws[role], show)})
+
+
+def half_width(rows: Iterable[Row]) -> Fraction:
+    """The largest rounding of a stored value."""
+    widths = [row.values.half_width for row in rows if isinstance(row.values, ListedValues)]
+    return max(widths, default=Fraction(0))
