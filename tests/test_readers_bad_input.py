@@ -148,7 +148,6 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "arrow": (b"ARROW1\x00\x00" + bytes(50), "Arrow file"),
     "arrow stream": (b"\xff\xff\xff\xff" + bytes(50), "Arrow stream"),
     "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(50), "HDF5"),
-    "llama.cpp": (b"_logits_" + bytes(50), "llama.cpp"),
     "bzip2": (b"BZh91AY" + bytes(50), "bzip2"),
     "xz": (b"\xfd7zXZ\x00" + bytes(50), "xz"),
     "zstd": (b"\x28\xb5\x2f\xfd" + bytes(50), "zstandard"),

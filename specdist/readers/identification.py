@@ -9,6 +9,7 @@ from specdist.errors import CaptureError
 from specdist.model.settings import ReadingSettings
 from specdist.readers.content import Format, forced_format, is_gzip, recognise
 from specdist.readers.jsonl_capture import is_lines, line_values
+from specdist.readers.refusals import zipped_refusal
 from specdist.readers.sources import (
     ByteSource,
     Gunzipped,
@@ -44,9 +45,7 @@ def identified(source: ByteSource, reading: ReadingSettings) -> tuple[ByteSource
         if kind is Format.JSON and is_lines(source):
             kind = Format.JSON_LINES
     if zipped and kind not in JSON:
-        raise CaptureError(
-            f"{kind.value} inside gzip", place=source.name, advice="unpack it with gunzip first"
-        )
+        raise zipped_refusal(head, kind.value, source.name)
     return source, kind
 
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from specdist.errors import CaptureError
 from specdist.model.row import FloatValues, Kind, NumberFormat, Row, Stage
 from specdist.model.settings import ReadingSettings
+from specdist.readers.archive_contents import why_no_rows
 from specdist.readers.axes import RowTable, row_table
 from specdist.readers.elements import as_row_element
 from specdist.readers.evidence import Evidence, gather_evidence, kind_or_error
 from specdist.readers.row_blocks import RowArray, read_rows
 from specdist.readers.storage import Handles
 from specdist.readers.tensor import Archive, Tensor
-from specdist.readers.tensor_names import HIDDEN_NAMES
 
 _NARROWER = {
     NumberFormat.FLOAT64: (NumberFormat.FLOAT32, NumberFormat.FLOAT16, NumberFormat.BFLOAT16),
@@ -103,10 +103,9 @@ class Side:
 def make_side(archive: Archive, tensor: Tensor, label: str, reading: ReadingSettings) -> Side:
     """Reads a few rows and settles kind and format. Raises SpecdistError where it cannot."""
     place = f"{archive.source}, {tensor.name}"
-    if tensor.name.rpartition(".")[2] in HIDDEN_NAMES:
-        raise CaptureError(
-            "hidden states are no distribution", place=place, expected="rows over the vocabulary"
-        )
+    reason = why_no_rows(tensor)
+    if reason:
+        raise CaptureError(reason, place=place, expected="rows over the vocabulary")
     element = as_row_element(tensor.element, reading.numbers, place)
     size = reading.vocab_size if label != "draft" else None  # a draft may have ids of its own
     table = row_table(tensor, element, place, reading.axes, size)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from shlex import quote
 
 from specdist.errors import CaptureError, NotACaptureError
+from specdist.readers.archive_contents import could_be_rows, no_rows, why_no_rows
 from specdist.readers.naming import listing, nearest, shorten
 from specdist.readers.tensor import Archive, Tensor
 
@@ -16,7 +17,6 @@ CONTEXT_NAMES = ("context", "input_ids", "token_ids", "tokens", "sequences")
 LENGTH_NAMES = ("draft_lengths", "draft_len", "draft_lens", "num_draft_tokens")
 DRAFTED_NAMES = ("draft_tokens", "draft_token_ids", "draft_ids", "drafted")
 POSITION_NAMES = ("positions", "position_ids")
-HIDDEN_NAMES = ("hidden_states", "hidden_state", "last_hidden_state", "inputs_embeds")
 HASH_NAMES = ("context_hash", "context_sha256")
 
 
@@ -39,6 +39,7 @@ def both_sides(archive: Archive) -> tuple[Tensor, Tensor]:
     found = [pair for pair in known_pairs() if pair[0] in by_name and pair[1] in by_name]
     if not found:
         _check_refused(archive)
+        _check_rows(archive)
         raise NotACaptureError(
             "this file holds one side, or sides under unknown names: "
             f"{listing(list(archive.tensors))}",
@@ -66,6 +67,13 @@ def _check_refused(archive: Archive) -> None:
                 place=f"{archive.source}, {shorten(name)}",
                 expected="float16, bfloat16, float32 or float64 numbers",
             )
+
+
+def _check_rows(archive: Archive) -> None:
+    """Raises NotACaptureError for an archive that holds something else than rows."""
+    error = no_rows(archive)
+    if error is not None:
+        raise error
 
 
 def is_one_side(archive: Archive) -> bool:
@@ -108,6 +116,7 @@ def pick(archive: Archive, name: str | None, side: str) -> Tensor:
     fitting = [tensor for key, tensor in plain.items() if key in known]
     if len(fitting) == 1:
         return fitting[0]
+    _check_rows(archive)
     raise CaptureError(
         f"this file holds {len(rows)} tensors that could be rows: {listing(list(rows))}"
         if rows
@@ -119,12 +128,10 @@ def pick(archive: Archive, name: str | None, side: str) -> Tensor:
 
 
 def _row_tensors(archive: Archive) -> dict[str, Tensor]:
-    """The tensors that could be rows; a file's only tensor always could."""
-    return {
-        name: tensor
-        for name, tensor in archive.tensors.items()
-        if len(archive.tensors) == 1 or (tensor.shape and tensor.element.numbers is not None)
-    }
+    """The tensors that could be rows; a file's only tensor is, unless it is something else."""
+    if len(archive.tensors) == 1:
+        return {n: t for n, t in archive.tensors.items() if not why_no_rows(t)}
+    return {name: tensor for name, tensor in archive.tensors.items() if could_be_rows(tensor)}
 
 
 def sidecar(archive: Archive, names: tuple[str, ...], side: str = "") -> Tensor | None:

@@ -7,12 +7,13 @@ from typing import Any
 from specdist.errors import CaptureError
 from specdist.model.counters import Counters
 from specdist.model.settings import ReadingSettings
-from specdist.readers.content import Format, is_prometheus
+from specdist.readers.content import Format
 from specdist.readers.counters.answers import FORMATS
 from specdist.readers.counters.prometheus import read_prometheus
 from specdist.readers.counters.spec_bench import is_spec_bench, read_spec_bench
 from specdist.readers.identification import first_line, identified, parsed, source_of
 from specdist.readers.jsonl_capture import line_values
+from specdist.readers.refusals import is_prometheus
 from specdist.readers.sources import ByteSource, head_of, read_document_bytes
 from specdist.readers.strict_json import decode
 

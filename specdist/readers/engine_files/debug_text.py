@@ -24,14 +24,8 @@ from specdist.readers.naming import shorten
 from specdist.readers.sources import LocalFile, read_document_bytes
 from specdist.readers.strict_json import decode
 
-_FIRST = re.compile(rb"\s*0: *[-+]?(?:\d|\.\d|nan|inf)")
 _LINE = re.compile(r"(\d{1,9}): *(\S{1,40})", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d{1,3}))?", re.ASCII)
-
-
-def is_debug_text(head: bytes) -> bool:
-    """Whether content that starts with ``head`` is lines of "index: value"."""
-    return bool(_FIRST.match(head))
 
 
 def text_row(file: LocalFile) -> ListedValues:

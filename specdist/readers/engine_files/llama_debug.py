@@ -20,10 +20,11 @@ from specdist.errors import CaptureError, RowError
 from specdist.model.row import FloatValues, Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers.axes import VOCAB_LIMIT
-from specdist.readers.engine_files.debug_text import is_debug_text, text_row
+from specdist.readers.engine_files.debug_text import text_row
 from specdist.readers.engine_files.engine_file import EngineFile, EngineRow
 from specdist.readers.engine_files.told import check_told, check_vocab_size
 from specdist.readers.naming import listing
+from specdist.readers.refusals import is_debug_text
 from specdist.readers.sources import LocalFile, head_of, local_file
 from specdist.readers.storage import Handles
 

@@ -1,0 +1,94 @@
+"""What the tensors of an archive are by their names, and archives that hold no rows at all."""
+
+from __future__ import annotations
+
+import re
+
+from specdist.errors import NotACaptureError
+from specdist.readers.naming import listing, shorten
+from specdist.readers.refusals import HIDDEN_ADVICE
+from specdist.readers.tensor import Archive, Tensor
+
+_HIDDEN = re.compile(r"(.*_)?(hidden_states?|inputs_embeds|embeddings?)")
+_WEIGHTS = re.compile(r"weight|bias|(.*_)?lm_head")
+_LISTED = re.compile(
+    r"top_?k_(probs|logprobs|values|scores|logits)|top_(logprobs|probs|values)|"
+    r"token_(probs|logprobs)|(target_)?topk_\w+"
+)
+MAP_NAMES = ("d2t", "draft_to_target", "draft_map", "draft_id_to_target_id")
+"""Names under which checkpoints and caches hold a map of draft ids."""
+MARK_NAMES = ("t2d",)
+"""Names of the mark of the target ids that a reduced draft vocabulary has."""
+
+
+def why_no_rows(tensor: Tensor) -> str:
+    """Why a tensor holds no rows over the vocabulary, as far as its name says; else empty."""
+    parts = tensor.name.split(".")
+    if any(_HIDDEN.fullmatch(part) for part in parts):
+        return "hidden states are no distribution"
+    if _WEIGHTS.fullmatch(parts[-1]):
+        return "weights of a model are no distribution"
+    if _LISTED.fullmatch(parts[-1]):
+        return "values of listed tokens are no rows: a column belongs to no token"
+    return ""
+
+
+def could_be_rows(tensor: Tensor) -> bool:
+    """Whether a tensor of numbers could be rows, by its type and name."""
+    return bool(tensor.shape) and tensor.element.numbers is not None and not why_no_rows(tensor)
+
+
+def no_rows(archive: Archive) -> NotACaptureError | None:
+    """The error for an archive that holds something else than rows; None where it may hold rows.
+
+    Bare 16-bit integers may be the bits of bfloat16 numbers, so a file of them may hold rows.
+    """
+    tensors = list(archive.tensors.values())
+    if not tensors or any(could_be_rows(tensor) for tensor in tensors):
+        return None
+    hidden = [t for t in tensors if why_no_rows(t).startswith("hidden")]
+    if hidden:
+        return _error(archive, "hidden states are no distribution", hidden, HIDDEN_ADVICE)
+    listed = [t for t in tensors if why_no_rows(t).startswith("values")]
+    if listed:
+        return _error(
+            archive,
+            "values of listed tokens are no rows",
+            listed,
+            "save the logits of every token, or the ids beside the values in a format that is "
+            "known: specdist inspect names them",
+        )
+    if any(name.rpartition(".")[2] in (*MAP_NAMES, *MARK_NAMES) for name in archive.tensors):
+        return _error(
+            archive,
+            "a map of draft ids is no side of a capture",
+            tensors,
+            "pass it beside the two sides: --draft-map FILE",
+        )
+    weights = [t for t in tensors if why_no_rows(t).startswith("weights")]
+    if weights:
+        return _error(
+            archive,
+            "weights of a model are no distribution",
+            weights,
+            "run the model and save its logits",
+        )
+    floats = any(tensor.element.numbers is not None for tensor in tensors)
+    if floats or archive.refused or any(tensor.element.size == 2 for tensor in tensors):
+        return None
+    return _error(
+        archive,
+        "whole numbers are no distribution",
+        tensors,
+        "token ids and lengths stand beside rows; a map of draft ids is passed as --draft-map FILE",
+    )
+
+
+def _error(archive: Archive, what: str, tensors: list[Tensor], advice: str) -> NotACaptureError:
+    shown = listing([f"{shorten(t.name, 40)} {t.describe()}" for t in tensors], 4)
+    return NotACaptureError(
+        f"{what}: {shown}",
+        place=archive.source,
+        expected="rows over the vocabulary",
+        advice=advice,
+    )
