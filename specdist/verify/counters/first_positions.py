@@ -14,7 +14,8 @@ _NOTHING = FirstPositions(0, Interval.of(0), Interval.of(0))
 
 
 class FirstTally:
-    """Adds up first positions; the sums are rounded outwards to multiples of 2**-200."""
+    """Adds up first positions; sums with long denominators are rounded outwards to multiples of
+    2**-200."""
 
     def __init__(self) -> None:
         self.found = _NOTHING
@@ -26,7 +27,9 @@ class FirstTally:
             return
         expected, possible = first
         self.found = FirstPositions(
-            self.found.count + 1, self.found.expected + expected, self.found.possible + possible
+            self.found.count + 1,
+            _short(self.found.expected + expected),
+            _short(self.found.possible + possible),
         )
 
 
@@ -43,8 +46,14 @@ def _rates(step: StepResult) -> tuple[Interval, Interval] | None:
 def _interval(figure: Figure) -> Interval:
     value = figure.exact if figure.exact is not None else Fraction(figure.approx)
     bound = figure.bound or Fraction(0)
-    least, most = value - bound, value + bound
+    return Interval(value - bound, value + bound).within(Fraction(0), Fraction(1))
+
+
+def _short(sum_: Interval) -> Interval:
+    least, most = sum_.least, sum_.most
+    if max(least.denominator, most.denominator) <= _UNIT:
+        return sum_
     return Interval(
         Fraction(least.numerator * _UNIT // least.denominator, _UNIT),
         Fraction(-(-most.numerator * _UNIT // most.denominator), _UNIT),
-    ).within(Fraction(0), Fraction(1))
+    )
