@@ -117,7 +117,10 @@ class Listed:
 def _without_tokens(step: StepResult) -> StepResult:
     positions = tuple(replace(position, tokens=()) for position in step.positions)
     bonus = None if step.bonus is None else replace(step.bonus, tokens=())
-    return replace(step, positions=positions, bonus=bonus)
+    bounded = tuple(replace(part, tokens=()) for part in step.bounded)
+    last = step.bounded_bonus
+    last = None if last is None else replace(last, tokens=())
+    return replace(step, positions=positions, bonus=bonus, bounded=bounded, bounded_bonus=last)
 
 
 def _not_started(report: Report, output: OutputSettings, named: str) -> SpecdistError:

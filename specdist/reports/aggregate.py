@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
+from specdist.model.partial_report import BoundedBonus, BoundedPosition
 from specdist.model.report import Report, StepResult
-from specdist.reports import joint_text, layout, statement_text
+from specdist.reports import interval_text, joint_text, layout, statement_text
 from specdist.reports.view import View, inner_place, plural
 
 NO_LENGTH = "no mean acceptance length: rows along one path do not determine it"
@@ -28,13 +29,36 @@ def variation_at(step: StepResult, position: int | None) -> Figure | None:
     return next((figure for at, figure in _variations(step) if at == position), None)
 
 
+def size_text(step: StepResult, position: int | None, view: View) -> str:
+    """``: total variation 1/16 = 0.0625``, an interval where rows are known in part; empty without
+    a place."""
+    part = bounds_at(step, position)
+    if part is not None:
+        text = f": total variation {interval_text.rate(part.total_variation, view.numerals)}"
+        if isinstance(part, BoundedPosition):
+            text += f", acceptance {interval_text.rate(part.acceptance_rate, view.numerals)}"
+        return text
+    figure = variation_at(step, position)
+    return "" if figure is None else f": total variation {view.numerals.rate(figure)}"
+
+
 def largest_of(step: StepResult) -> float:
     """The largest total variation of a step."""
     return max((figure.approx for _, figure in _variations(step)), default=0.0)
 
 
+def bounds_at(step: StepResult, position: int | None) -> BoundedPosition | BoundedBonus | None:
+    """What is known in part at a position or, below 0, of the bonus row."""
+    if position == _BONUS:
+        return step.bounded_bonus
+    return next((part for part in step.bounded if part.index == position), None)
+
+
 def largest_line(report: Report, view: View) -> str:
     """``largest total variation 1/16 = 0.0625 (step 0, position 0)``; empty without a figure."""
+    bounds = report.summary.variation_bounds
+    if bounds is not None:
+        return f"largest total variation {interval_text.rate(bounds, view.numerals)}"
     found: list[tuple[Fraction, Figure, str]] = [
         (_value(figure), figure, f"step {step.id}{inner_place(at)}")
         for step in report.steps
@@ -58,8 +82,11 @@ def lines(report: Report, view: View) -> list[str]:
     size = f"{plural(counts.positions, _unit(report))}{path}"
     found = [f"over {plural(counts.steps, 'step')}, {size}"]
     facts = [] if alone else [largest_line(report, view)]
-    if counts.acceptance_rate is not None:
-        mean = "" if alone else "mean "
+    mean = "" if alone else "mean "
+    if counts.acceptance_bounds is not None:
+        rate = interval_text.rate(counts.acceptance_bounds, view.numerals)
+        facts.append(f"mean acceptance rate {rate}")
+    elif counts.acceptance_rate is not None:
         facts.append(f"{mean}acceptance rate {view.numerals.rate(counts.acceptance_rate)}")
     facts.append(several_drafts(report, view))
     if has_blocks(report):
@@ -87,7 +114,7 @@ def several_drafts(report: Report, view: View) -> str:
 
 def has_blocks(report: Report) -> bool:
     """Whether a step has several positions, so that its mean acceptance length is unknown."""
-    return any(len(step.positions) > 1 for step in report.steps)
+    return any(len(step.positions) + len(step.bounded) > 1 for step in report.steps)
 
 
 def _idents(report: Report) -> str:
@@ -101,6 +128,9 @@ def of_the_step(step: StepResult, view: View) -> list[str]:
     lines: list[str] = []
     if step.mean_acceptance_length is not None:
         length = view.numerals.rate(step.mean_acceptance_length)
+        lines += layout.wrap(f"mean acceptance length {length}, bonus token included", "    ")
+    if step.length_bounds is not None:
+        length = interval_text.rate(step.length_bounds, view.numerals)
         lines += layout.wrap(f"mean acceptance length {length}, bonus token included", "    ")
     return lines if step.joint is None else lines + joint_text.figure_lines(step, step.joint, view)
 
@@ -142,6 +172,10 @@ def _variations(step: StepResult) -> Iterator[tuple[int | None, Figure]]:
         yield position.index, position.total_variation
     if step.bonus is not None:
         yield _BONUS, step.bonus.total_variation
+    for part in step.bounded:
+        yield part.index, Figure.of(part.total_variation.least)
+    if step.bounded_bonus is not None:
+        yield _BONUS, Figure.of(step.bounded_bonus.total_variation.least)
 
 
 def _value(figure: Figure) -> Fraction:

@@ -12,6 +12,8 @@ from specdist.model.verdict import Verdict
 from specdist.reports import layout
 from specdist.reports.aggregate import on_longest_path
 from specdist.reports.figure_text import Numerals
+from specdist.reports.interval_text import interval
+from specdist.reports.json_bounded import figure_or_interval
 from specdist.reports.json_numbers import optional
 from specdist.reports.rule_text import is_lossy, is_mistake
 from specdist.reports.view import plural
@@ -108,8 +110,7 @@ def _positions(compared: Sequence[Compared]) -> list[str]:
         part = item.rows if item.whole is not None else None
         summary = item.report.summary if part is None else part.summary
         verdict = item.report.verdict if part is None else part.verdict
-        figures = (summary.acceptance_rate, summary.total_variation_max)
-        cells.append([verdict.value, *map(_written, figures)])
+        cells.append([verdict.value, *_rates(summary)])
         below.append(item.findings if part is None else part.findings)
     return _table(compared, _POSITIONS, cells, below)
 
@@ -174,6 +175,19 @@ def _written(figure: Figure | None) -> str:
     return "-" if figure is None else Numerals().number(figure)
 
 
+def _rates(summary: Summary) -> list[str]:
+    """Mean acceptance rate and largest total variation, as intervals where rows are known in
+    part."""
+    pairs = (
+        (summary.acceptance_rate, summary.acceptance_bounds),
+        (summary.total_variation_max, summary.variation_bounds),
+    )
+    return [
+        _written(figure) if bounds is None else interval(bounds, Numerals())
+        for figure, bounds in pairs
+    ]
+
+
 def _variant(item: Compared, exact: bool) -> dict[str, Any]:
     summary = item.report.summary
     return {
@@ -187,8 +201,12 @@ def _variant(item: Compared, exact: bool) -> dict[str, Any]:
         "within_tolerance": summary.within_tolerance,
         "different": summary.different,
         "undecided": summary.undecided,
-        "acceptance_rate": optional(summary.acceptance_rate, exact),
-        "total_variation_max": optional(summary.total_variation_max, exact),
+        "acceptance_rate": figure_or_interval(
+            summary.acceptance_rate, summary.acceptance_bounds, exact
+        ),
+        "total_variation_max": figure_or_interval(
+            summary.total_variation_max, summary.variation_bounds, exact
+        ),
         "reference_distance": optional(item.from_first, exact),
         "findings": list(item.findings),
         "joint": None if item.whole is None else _joint(item.whole, exact),
@@ -205,8 +223,12 @@ def _joint(part: Part, exact: bool) -> dict[str, Any]:
         "within_tolerance": summary.within_tolerance,
         "different": summary.different,
         "undecided": summary.undecided,
-        "acceptance_rate": optional(summary.acceptance_rate, exact),
-        "total_variation_max": optional(summary.total_variation_max, exact),
+        "acceptance_rate": figure_or_interval(
+            summary.acceptance_rate, summary.acceptance_bounds, exact
+        ),
+        "total_variation_max": figure_or_interval(
+            summary.total_variation_max, summary.variation_bounds, exact
+        ),
         "expected_accepted": None if means is None else optional(means.expected_accepted, exact),
         "expected_tokens": None if means is None else optional(means.expected_tokens, exact),
         "left": None if means is None else optional(means.left, exact),

@@ -13,7 +13,8 @@ from specdist.model.report import (
     TokenLine,
 )
 from specdist.model.verdict import Verdict
-from specdist.reports import joint_text, layout, pass_text
+from specdist.reports import bounded_text, joint_text, layout, pass_text
+from specdist.reports.aggregate import bounds_at
 from specdist.reports.difference_text import TITLE, differences
 from specdist.reports.figure_text import Numerals
 from specdist.reports.role_text import role_lines
@@ -35,6 +36,10 @@ def block(step: StepResult, finding: Finding, view: View) -> list[str]:
     if subject is not None:
         lines += _panel(role_lines(subject.roles))
         lines += _panel(_differences(subject, view))
+        lines.append(_BAR)
+    elif finding.severity is Severity.ERROR and (part := bounds_at(step, finding.position)):
+        lines += _panel(role_lines(part.roles))
+        lines += _panel(bounded_text.panel(part, view, layout.WIDTH - len(_BAR) - 2))
         lines.append(_BAR)
     elif step.joint is not None and finding.severity is Severity.ERROR:
         lines += _panel(role_lines(step.joint.roles))
@@ -81,7 +86,7 @@ def label(finding: Finding, verdict: Verdict | None) -> tuple[str, str]:
 
 def verdict_of(step: StepResult, finding: Finding) -> Verdict:
     """The verdict of what the finding is about: a position, the bonus row, or the whole step."""
-    subject = _subject(step, finding)
+    subject = _subject(step, finding) or bounds_at(step, finding.position)
     return step.verdict if subject is None else subject.verdict
 
 

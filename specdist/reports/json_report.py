@@ -8,6 +8,11 @@ from typing import Any
 from specdist.model.finding import Finding, Smallest
 from specdist.model.report import BonusResult, Report, StepResult, Summary
 from specdist.reports import cost_text
+from specdist.reports.json_bounded import (
+    bounded_bonus_to_json,
+    bounded_to_json,
+    figure_or_interval,
+)
 from specdist.reports.json_counters import counters_to_json
 from specdist.reports.json_joint import joint_to_json, path_to_json
 from specdist.reports.json_numbers import Object, number, optional
@@ -58,9 +63,13 @@ def step_to_json(step: StepResult, exact: bool) -> Object:
         "rule": step.rule,
         "options": dict(step.options),
         "verdict": step.verdict.value,
-        "mean_acceptance_length": optional(step.mean_acceptance_length, exact),
+        "mean_acceptance_length": figure_or_interval(
+            step.mean_acceptance_length, step.length_bounds, exact
+        ),
         "positions": [position_to_json(position, exact) for position in step.positions],
+        "bounded": [bounded_to_json(position, exact) for position in step.bounded],
         "bonus": None if step.bonus is None else _bonus(step.bonus, exact),
+        "bounded_bonus": bounded_bonus_to_json(step.bounded_bonus, exact),
         "joint": joint_to_json(step.joint, exact),
         "path": path_to_json(step.path, exact),
         "cost": cost_text.to_json(step.cost, exact),
@@ -77,8 +86,12 @@ def _summary(summary: Summary, exact: bool) -> Object:
         "different": summary.different,
         "undecided": summary.undecided,
         "allowed": summary.allowed,
-        "acceptance_rate": optional(summary.acceptance_rate, exact),
-        "total_variation_max": optional(summary.total_variation_max, exact),
+        "acceptance_rate": figure_or_interval(
+            summary.acceptance_rate, summary.acceptance_bounds, exact
+        ),
+        "total_variation_max": figure_or_interval(
+            summary.total_variation_max, summary.variation_bounds, exact
+        ),
         "drafts_optimum": optional(summary.drafts_optimum, exact),
     }
 

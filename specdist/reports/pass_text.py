@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from specdist.model.figure import Figure
 from specdist.model.report import BonusToken, PositionResult, Report, StepResult, TokenLine
 from specdist.model.verdict import Verdict
-from specdist.reports import aggregate, joint_text, layout, path_text, statement_text
+from specdist.reports import (
+    aggregate,
+    bounded_text,
+    interval_text,
+    joint_text,
+    layout,
+    path_text,
+    statement_text,
+)
 from specdist.reports.figure_text import Numerals, bound, fraction, is_worth_a_bound
 from specdist.reports.rule_text import rule_title
 from specdist.reports.view import View, is_zero, plural, rounded
@@ -17,6 +25,7 @@ def header(report: Report) -> list[str]:
     """``FILE  1 step, 1 draft token, 4 tokens in vocabulary``."""
     sizes = {p.vocab_size for step in report.steps for p in step.positions}
     sizes |= {step.joint.vocab_size for step in report.steps if step.joint is not None}
+    sizes |= {p.vocab_size for step in report.steps for p in step.bounded if p.vocab_size}
     counts = [plural(report.summary.steps, "step"), _drafted(report)]
     if sizes:
         least, most = min(sizes), max(sizes)
@@ -56,10 +65,12 @@ def tables(report: Report, view: View) -> list[str]:
     """The masses of a single position, or one line for each of many positions; below them steps
     over conditional models, and captured paths."""
     located = [(step, position) for step in report.steps for position in step.positions]
-    joint = joint_text.of(report.steps)
+    joint, bounded = joint_text.of(report.steps), bounded_text.of(report.steps)
     parts = (
-        _positions(located, view, alone=not joint) if located else [],
-        joint_text.tables(joint, view, alone=not located) if joint else [],
+        _positions(located, view, alone=not joint and not bounded) if located else [],
+        bounded_text.tables(bounded, view, alone=not joint and not located) if bounded else [],
+        bounded_text.bonus_lines(report.steps, view),
+        joint_text.tables(joint, view, alone=not located and not bounded) if joint else [],
         paths(report, view),
     )
     lines: list[str] = []
@@ -165,19 +176,23 @@ def verdict_lines(report: Report, view: View, passed: bool) -> list[str]:
     if aggregate.has_blocks(report):
         lines += _indented(aggregate.NO_LENGTH)
     rejected = [p.rejected_mass for step in report.steps for p in step.positions]
-    if rejected and all(map(is_zero, rejected)):
+    if rejected and all(map(is_zero, rejected)) and not bounded_text.of(report.steps):
         lines += _indented("a rejection has probability 0, so the residual is unreachable")
-    if any(step.bonus is not None for step in report.steps):
+    if any(step.bonus or step.bounded_bonus for step in report.steps):
         lines += _indented("bonus rows compared as well")
     return lines
 
 
 def _rates(report: Report, view: View) -> list[str]:
     summary = report.summary
-    if summary.acceptance_rate is None:
+    bounds = summary.acceptance_bounds
+    if bounds is not None:
+        rate = interval_text.rate(bounds, view.numerals)
+    elif summary.acceptance_rate is not None:
+        only = report.steps[0].positions if summary.positions == 1 else ()
+        rate = view.numerals.rate(only[0].acceptance_rate if only else summary.acceptance_rate)
+    else:
         return []
-    only = report.steps[0].positions if summary.positions == 1 else ()
-    rate = view.numerals.rate(only[0].acceptance_rate if only else summary.acceptance_rate)
     rules = ", ".join(dict.fromkeys(rule_title(step.rule) for step in report.steps))
     lines = _joined(f"rule {rules}", f"acceptance rate {rate}{aggregate.mean_over(report)}")
     best = aggregate.several_drafts(report, view)

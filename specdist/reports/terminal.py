@@ -100,8 +100,7 @@ def _one_line(step: StepResult, finding: Finding, view: View) -> list[str]:
 
 def _in_a_line(step: StepResult, finding: Finding, view: View) -> tuple[str, str, str]:
     label, style = finding_text.label(finding, finding_text.verdict_of(step, finding))
-    figure = aggregate.variation_at(step, finding.position)
-    size = "" if figure is None else f": total variation {view.numerals.rate(figure)}"
+    size = aggregate.size_text(step, finding.position, view)
     return label, style, place(step, finding.position) + size
 
 
