@@ -38,6 +38,10 @@ class Node:
         path = self.path
         return f"{self.file}, {path}" if path else self.file
 
+    def with_value(self, value: Any) -> Node:
+        """The same place with another reading of what stands there."""
+        return Node(value, self.file, self._parent, self._key)
+
     def error(self, message: str, expected: str = "", advice: str = "") -> CaptureError:
         """What is wrong with this value."""
         return CaptureError(message, place=self.place, expected=expected, advice=advice)

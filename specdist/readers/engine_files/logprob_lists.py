@@ -29,6 +29,10 @@ from specdist.readers.engine_files.logprob_numbers import Absent
 
 Token = int | Label
 
+_REPLACEMENT = "\ufffd"
+_REPLACEMENT_BYTES = _REPLACEMENT.encode()
+_AGREEMENT = 2.0**-12
+
 
 class Ranking(StrEnum):
     """How a list was chosen (see the module)."""
@@ -64,11 +68,14 @@ class TokenList:
     index: int
     place: str
     entries: list[Entry]
+    ranking: Ranking
     sampled: Token | None = None
     rank: int | None = None
     support: tuple[int, ...] | None = None
     drawn: bool = True
     refused: str = ""
+    spread: float = 0.0
+    """How far two values of the sampled token are apart: two kernels may differ in a last bit."""
 
     def own(self) -> Entry | None:
         """The entry of the token that stands there."""
@@ -147,14 +154,14 @@ def named_tokens(lists: Sequence[TokenList]) -> bool:
     return all(item.token in shared for found in lists for item in found.others())
 
 
-def split(found: TokenList, ranking: Ranking, asked: int | None) -> tuple[list[Entry], list[Entry]]:
+def split(found: TokenList, asked: int | None) -> tuple[list[Entry], list[Entry]]:
     """The entries with known values, as the likeliest tokens, falling and none left out between
     them, and the rest of which nothing follows. ``asked`` is the k of merged lists."""
     usable = [item for item in found.entries if not isinstance(item.value, Absent)]
-    if ranking is Ranking.SET:
+    if found.ranking is Ranking.SET:
         return _sorted(usable), []
     short = asked is not None and len(found.entries) < asked
-    if ranking is Ranking.UNKNOWN or short or not _in_order(found):
+    if found.ranking is Ranking.UNKNOWN or short or not _in_order(found):
         return [], usable
     if found.sampled is None:
         return _without_sampled(found, usable)
@@ -162,7 +169,7 @@ def split(found: TokenList, ranking: Ranking, asked: int | None) -> tuple[list[E
     if own not in usable:
         return _sorted(usable), []
     others = [item for item in usable if item is not own]
-    if _is_one_of_them(found, others, ranking, asked):
+    if _is_one_of_them(found, others, asked):
         return _sorted(usable), []
     return _sorted(others), [item for item in usable if item is own]
 
@@ -182,13 +189,11 @@ def _without_sampled(found: TokenList, usable: list[Entry]) -> tuple[list[Entry]
     return ordered[:-1], ordered[-1:]
 
 
-def _is_one_of_them(
-    found: TokenList, others: list[Entry], ranking: Ranking, asked: int | None
-) -> bool:
+def _is_one_of_them(found: TokenList, others: list[Entry], asked: int | None) -> bool:
     """Whether the sampled token and the others are the n likeliest tokens."""
     if found.rank is not None:
         return found.rank <= len(found.entries)
-    if ranking is Ranking.MERGED and asked is not None:
+    if asked is not None:
         return len(found.entries) <= asked
     own = number_of(found.own())
     return own is not None and min(values_of(others), default=inf) < own
@@ -196,6 +201,13 @@ def _is_one_of_them(
 
 def _sorted(entries: list[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda item: values_of([item]), reverse=True)
+
+
+def is_lossy(token: Token) -> bool:
+    """Whether a label shows bytes that could not be decoded: many tokens look the same then."""
+    if isinstance(token, bytes):
+        return _REPLACEMENT_BYTES in token
+    return isinstance(token, str) and _REPLACEMENT in token
 
 
 def one_entry_an_id(entries: list[Entry], node: Node) -> list[Entry]:
@@ -206,3 +218,27 @@ def one_entry_an_id(entries: list[Entry], node: Node) -> list[Entry]:
             raise node.error(f"token id {item.token} is listed twice", expected="one entry an id")
         seen.add(item.token)
     return entries
+
+
+def with_sampled(found: TokenList, own: Entry, node: Node) -> TokenList:
+    """The list with the sampled token ``own``, which stands beside it and perhaps in it. Raises
+    CaptureError where its two values differ by more than rounding."""
+    found.sampled, found.rank = own.token, own.rank
+    there = found.own()
+    value, listed = number_of(own), number_of(there)
+    if there is None:
+        found.entries.append(own)
+    elif listed is None:
+        found.entries[found.entries.index(there)] = own
+    elif value is not None and value != listed:
+        apart = abs(value - listed)
+        if is_lossy(own.token):
+            found.entries.append(own)
+        elif apart <= _AGREEMENT * max(1.0, abs(value)):
+            found.spread = apart
+        else:
+            raise node.error(
+                f"the token {own.token!r} has the values {value:.9g} and {listed:.9g}",
+                expected="one value a token",
+            )
+    return found

@@ -1,0 +1,114 @@
+"""Chat answers of the OpenAI shape that name tokens by bytes or text alone.
+
+OpenAI, Azure, OpenRouter, watsonx, SGLang, LMDeploy and llama-cpp-python write them. The list is
+the likeliest tokens, the sampled one perhaps beside it (LMDeploy leaves it out). -9999.0 is a
+sampled token outside the list, of unknown probability (OpenAI's reference of chat completions), so
+it is taken for that and never for 0. The size of the vocabulary is not in the file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specdist.model.row import Stage
+from specdist.model.settings import ReadingSettings
+from specdist.readers.engine_files.answers import (
+    content_lists,
+    describe,
+    label_of,
+    raw_choices,
+    raw_content,
+    whole_answer,
+)
+from specdist.readers.engine_files.engine_file import AnswerFormat, EngineFile
+from specdist.readers.engine_files.json_node import Node
+from specdist.readers.engine_files.list_evidence import StageClaim
+from specdist.readers.engine_files.listed_file import ListedSource, listed_file
+from specdist.readers.engine_files.logprob_lists import Ranking, TokenList
+from specdist.readers.engine_files.logprob_numbers import LogprobNumbers
+
+_TITLE = "chat answer of the OpenAI shape"
+SERVED = StageClaim(
+    Stage.RAW,
+    "the answer does not say it; values at temperature 1 are usual, not promised",
+    True,
+)
+_SGLANG = StageClaim(
+    Stage.TEMPERATURE, "SGLang's endpoints give values after the temperature, unfiltered", True
+)
+
+
+def recognises(value: Any) -> bool:
+    """Whether a list of texts stands in a choice."""
+    if not whole_answer(value):
+        return False
+    choices = raw_choices(value)
+    found = raw_content(choices)
+    return any("logprob" in item and "token" in item and not _has_id(item) for item in found)
+
+
+def _has_id(item: dict[str, Any]) -> bool:
+    return "token_id" in item or "id" in item
+
+
+def read(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
+    """Rows over labels. Raises CaptureError and RowError."""
+    document = Node(value, name)
+    source = ListedSource(name, "openai-chat", _TITLE, SERVED, may_be_logits=True, service=True)
+    describe(document, source)
+    if any("matched_stop" in choice for choice in raw_choices(value)):
+        source.stage = _SGLANG
+    numbers = LogprobNumbers(floor_is_zero=False)
+    lists: list[TokenList] = []
+    contents = [
+        content
+        for choice in document.member("choices").items()
+        if (content := _content(choice)) is not None
+    ]
+    for sequence, content in enumerate(contents):
+        lists += content_lists(content, (sequence, 0), label_of, numbers, Ranking.LIKELIEST)
+    say_lists(contents, lists, source)
+    return listed_file(source, lists, numbers, reading)
+
+
+def _content(choice: Node) -> Node | None:
+    """The tokens of the answer, or of a refusal."""
+    logprobs = choice.optional("logprobs")
+    if logprobs is None:
+        return None
+    return logprobs.optional("content") or logprobs.optional("refusal")
+
+
+def say_lists(contents: list[Node], lists: list[TokenList], source: ListedSource) -> None:
+    """Counts lists without their sampled token, and takes no bound from a list that is shorter
+    than others: what it lacks is not said."""
+    items = [item for content in contents for item in content.items()]
+    sizes = [_listed(item) for item in items]
+    outside = sum(
+        len(tops) > 0 and not _holds(item, tops) for item, tops in zip(items, sizes, strict=True)
+    )
+    if outside:
+        source.shown.append(("sampled tokens outside their list", str(outside)))
+    longest = max((len(tops) for tops in sizes), default=0)
+    short = [found for found, tops in zip(lists, sizes, strict=True) if len(tops) < longest]
+    for found in short:
+        found.ranking = Ranking.UNKNOWN
+    if short:
+        source.warnings.append(
+            f"{len(short)} lists are shorter than the {longest} tokens of others: nothing bounds "
+            "unlisted tokens one by one there"
+        )
+
+
+def _listed(item: Node) -> list[dict[str, Any]]:
+    tops = item.optional("top_logprobs")
+    return [] if tops is None else [node.fields() for node in tops.items()]
+
+
+def _holds(item: Node, tops: list[dict[str, Any]]) -> bool:
+    keys = ("token", "bytes")
+    own = [item.fields().get(key) for key in keys]
+    return any([top.get(key) for key in keys] == own for top in tops)
+
+
+ANSWERS = (AnswerFormat("openai-chat", _TITLE, recognises, read),)
