@@ -114,7 +114,8 @@ def _table(
 
 
 def _weight(token: BoundedToken) -> tuple[object, ...]:
-    return -token.reference.most, -token.drafted.most, token.id
+    reference, drafted = token.reference, token.drafted
+    return -(reference.least + reference.most), -(drafted.least + drafted.most), token.id
 
 
 def _unfolded(position: BoundedPosition, view: View) -> list[str]:
@@ -144,11 +145,11 @@ def _rests(position: BoundedPosition, view: View) -> str:
 
 
 def _counts(counts: ListedCounts) -> str:
-    """``1 on both sides, 1 by the target only, 1 by the draft only, 1 on neither``."""
-    neither = "unknown" if counts.neither is None else f"{counts.neither:,}"
+    """``1 by both, 1 by the target only, 1 by the draft only, 1 by neither``."""
+    neither = "any number" if counts.neither is None else f"{counts.neither:,}"
     return (
-        f"{counts.both:,} on both sides, {counts.target_only:,} by the target only, "
-        f"{counts.draft_only:,} by the draft only, {neither} on neither"
+        f"{counts.both:,} by both, {counts.target_only:,} by the target only, "
+        f"{counts.draft_only:,} by the draft only, {neither} by neither"
     )
 
 

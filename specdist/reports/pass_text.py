@@ -31,6 +31,8 @@ def header(report: Report) -> list[str]:
         least, most = min(sizes), max(sizes)
         span = str(least) if least == most else f"{least} to {most}"
         counts.append(f"{span} tokens in vocabulary")
+    elif any(step.bounded for step in report.steps):
+        counts.append("vocabulary of unknown size")
     name = _name(report.sources)
     line = f"{name}  {', '.join(counts)}"
     if len(line) <= layout.WIDTH:

@@ -41,9 +41,13 @@ def figure(shown: Figure) -> str:
 
 def interval(shown: Interval) -> str:
     """``3/5 to 17/20``, ``0.723401 to 0.729855`` rounded outwards, or one number."""
-    if shown.closed:
-        return figure(Figure.of(shown.least))
-    return f"{_end(shown.least, up=False)} to {_end(shown.most, up=True)}"
+    return figure(Figure.of(shown.least)) if shown.closed else span(shown)
+
+
+def span(shown: Interval) -> str:
+    """``3/5 to 17/20`` or ``1/4``: an interval without decimals beside fractions."""
+    least, most = _end(shown.least, up=False), _end(shown.most, up=True)
+    return least if least == most else f"{least} to {most}"
 
 
 def at_most(value: Fraction) -> str:

@@ -14,7 +14,7 @@ from specdist.verify.cause_words import repair_words
 from specdist.verify.mismatch import BONUS
 from specdist.verify.partial.causes import PartialCause
 from specdist.verify.partial.position import BoundedCheck
-from specdist.verify.wording import at_least, at_most, interval, joined, named
+from specdist.verify.wording import at_least, at_most, interval, joined, named, span
 
 _ROLES = "every role is filled as in a correct engine"
 _DIFFERS = "output differs from the reference, whatever the unlisted tokens hold"
@@ -119,7 +119,7 @@ def bonus_findings(bonus: BoundedBonus) -> list[Finding]:
         message = "bonus row known in part: its law is the reference, whatever is not listed"
     else:
         message = f"bonus row known in part: total variation {variation}"
-    note = f"left open: which of the unlisted tokens have {interval(bonus.rest)} of the target"
+    note = f"left open: which of the unlisted tokens have {span(bonus.rest)} of the target"
     return [
         Finding(
             "truncated-row",
@@ -152,7 +152,7 @@ def _proven(check: BoundedCheck) -> Iterator[str]:
 
 def _open(result: BoundedPosition) -> Iterator[str]:
     parts = [
-        f"{interval(rest)} of the {side}"
+        f"{span(rest)} of the {side}"
         for side, rest in (("target", result.target_rest), ("draft", result.draft_rest))
         if rest.most
     ]
