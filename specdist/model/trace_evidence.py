@@ -97,13 +97,17 @@ class Explanation:
     ``declared`` is the engine as declared. ``contradicted``: a recorded fact is impossible under
     it, or the evidence refutes it at its level; else ``causes`` is empty. ``causes`` are the
     hypotheses that explain every fact, simplest first; more than one: the trace does not tell
-    them apart. ``tried`` counts all of them. ``note`` says why nothing was tried, where that is so.
+    them apart. ``tried`` counts all of them. ``proven``: what contradicts the declared engine is
+    impossible under it, or refuted at the level of the evidence; False where all that speaks
+    against it are proposed tokens that were dropped without a declared pruning, which may as well
+    be lossless (see the evidence on "dropped"). ``note`` says why nothing was tried.
     """
 
     declared: Hypothesis
     contradicted: bool
     causes: tuple[Hypothesis, ...] = ()
     tried: int = 0
+    proven: bool = False
     note: str = ""
 
 
@@ -115,7 +119,8 @@ class Evidence:
     ``1 / level`` has probability at most ``level``. ``log10`` is a proven lower bound of its
     decimal logarithm; ``refuted``: ``e_value * share >= 1 / level`` with the ``share`` of the level
     that was set aside for this statement beforehand. It never confirms. ``proof``: a fact of
-    probability 0 under the statement, which needs no level.
+    probability 0 under the statement, which needs no level. ``favourite`` is the bet that gained
+    the most.
     """
 
     subject: str
@@ -127,6 +132,7 @@ class Evidence:
     share: Fraction
     refuted: bool
     proof: TraceFact | None = None
+    favourite: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,16 @@ from specdist.verify.replay.engine_model import EngineModel, Test
 from specdist.verify.replay.recorded_rows import RecordedRows
 
 _TESTED = (Role.ACCEPT_TARGET, Role.ACCEPT_DRAFT)
-_UNITS = 512
-"""Rounding units by which an engine's own quotient may be off: two softmaxes and a division."""
 
 
 class Decisions:
-    """The decisions of one step under several models."""
+    """The decisions of one step under several models. ``slack`` bounds the relative rounding of a
+    probability that the engine computed; a quotient of two is off by three times that."""
 
-    def __init__(self, rows: RecordedRows, conventions: Conventions, unit: float) -> None:
+    def __init__(self, rows: RecordedRows, conventions: Conventions, slack: Fraction) -> None:
         self._rows, self._step = rows, rows.step
         self._strict = conventions.strict
-        self._slack = _UNITS * Fraction(unit)
+        self._slack = 3 * slack
         self._known: dict[object, bool | None] = {}
 
     def holds(self, model: EngineModel, index: int, accepted: bool) -> bool | None:

@@ -1,7 +1,7 @@
 """The exact law of the token emitted at each reached position, under one way of working.
 
 Given the recorded path up to position i (every earlier draft token accepted), the law is that of
-one position of the check: ``accepted + recovered``, with the laws that the model's roles read there.
+one position of the check, ``accepted + recovered``, with the laws that the model's roles read.
 Two kinds of model need more than that.
 
     one uniform   reached means ``u < m`` with m the smallest earlier ``min(1, ratio)``; given that,
@@ -33,8 +33,9 @@ from specdist.rules.token_rule import accepted_by_ratio
 from specdist.verify.comparison import Comparison, compare, compare_laws, probability
 from specdist.verify.replay.decisions import Decisions
 from specdist.verify.replay.engine_model import EngineModel, Test
-from specdist.verify.replay.modelled_step import decisions_of, unit_of
+from specdist.verify.replay.modelled_step import decisions_of
 from specdist.verify.replay.narrow_test import accepted_in_format
+from specdist.verify.replay.pruning import keep_text
 from specdist.verify.replay.recorded_rows import RecordedRows
 from specdist.verify.setup import Setup
 
@@ -49,7 +50,7 @@ class EmittedLaws:
 
     def __init__(self, rows: RecordedRows, conventions: Conventions) -> None:
         self._rows, self._step = rows, rows.step
-        self._decisions = Decisions(rows, conventions, unit_of(conventions))
+        self._decisions = Decisions(rows, conventions, Fraction(0))
 
     def laws(self, model: EngineModel) -> Iterator[EmittedLaw]:
         """One for each reached position, in order. Raises SpecdistError for rows that do not fit
@@ -114,7 +115,7 @@ class EmittedLaws:
         rule, use = read_rule(text)
         proposal = None
         if model.pruning is not None:
-            keep = read_keep(f"{model.pruning.measure}:{model.pruning.threshold}")
+            keep = read_keep(keep_text(model.pruning, index))
             proposal = Proposal(keep, model.pruning.dropped)
         return Setup(laws, model.one_hot, rule, use, model.numerics, proposal)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
+from specdist.errors import SettingsError
 from specdist.model.numerics import EXACT, EmptyResidual, Numerics
 from specdist.model.recipe import Recipe
 from specdist.model.role import DRAFT_ROLES, TARGET_ROLES, Role
@@ -41,18 +42,12 @@ class Test(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """A proposed token ends the draft and is dropped where ``measure`` is below ``threshold``.
-
-    ``measure``: "own-probability" (of the token itself), "top-probability" (of its row) or
-    "draft-entropy" (of its row, where above). ``dropped``: the position is then drawn from the
-    "target", or from the "residual" as if the token had been rejected. ``low`` and ``high`` are the
-    ends of what the trace allows: the largest that was dropped, the smallest that was kept.
-    """
+    """A proposed token ends the draft and is dropped where ``measure`` is below ``threshold``; see
+    `pruning.measured`. The position is then drawn from the "target", or from the "residual" as if
+    the token had been rejected (``dropped``)."""
 
     measure: str
     threshold: Fraction
-    low: Fraction
-    high: Fraction
     dropped: str = "target"
 
 
@@ -81,17 +76,27 @@ class EngineModel:
         sources = {**self.sources, **changed}
         return replace(self, sources=sources, one_hot=self.one_hot - changed.keys())
 
+    @property
+    def confidence(self) -> Source:
+        """The draft law that a pruning rule looks at: the tested one, or the drafted one where the
+        test is one-hot."""
+        tested = Role.ACCEPT_DRAFT not in self.one_hot
+        return self.sources[Role.ACCEPT_DRAFT if tested else Role.DRAFTED_FROM]
+
     def law_key(self, roles: tuple[Role, ...]) -> tuple[tuple[Source, bool], ...]:
         """What tells models apart as far as some roles go."""
         return tuple((self.sources[role], role in self.one_hot) for role in roles)
 
 
 DECLARED = "declared"
+MEASURES = ("own-probability", "top-probability", "draft-entropy", "position")
+"""What a pruning rule may look at: the token, its row (twice), the place in the draft."""
 
 
 def declared_model(plan: Plan, conventions: Conventions) -> EngineModel:
     """The engine as its settings declare it. Where draws are replayed by inverse CDF and nothing
-    says what an empty residual gives, no token follows: no x has ``u * 0 < 0``."""
+    says what an empty residual gives, no token follows: no x has ``u * 0 < 0``. Raises
+    SettingsError for a proposal that is not replayed."""
     recipes = plan.recipes.recipes
     sources = {role: Source("target", recipes[role]) for role in TARGET_ROLES}
     sources |= {role: Source("draft", recipes[role]) for role in DRAFT_ROLES}
@@ -109,4 +114,22 @@ def declared_model(plan: Plan, conventions: Conventions) -> EngineModel:
         one_hot,
         recovery=plan.use.word("recovery") if plan.use.name == "token" else "residual",
         numerics=numerics,
+        pruning=_declared_pruning(plan),
     )
+
+
+def _declared_pruning(plan: Plan) -> Pruning | None:
+    """The pruning that ``--keep`` declares, in the measures of `Pruning`."""
+    proposal = plan.proposal
+    if proposal is None:
+        return None
+    keep = proposal.keep
+    plain = not (proposal.effective or proposal.after_test) and proposal.dropped != "redraw"
+    if keep is None or keep.name not in MEASURES or not plain or keep.word("strict") != "no":
+        raise SettingsError(
+            f"keep={'' if keep is None else keep.text[:40]} is not replayed",
+            expected="keep own-probability, top-probability or draft-entropy, dropped tokens drawn "
+            "from the target or the residual",
+        )
+    sign = -1 if keep.name == "draft-entropy" else 1
+    return Pruning(keep.name, sign * keep.number(), proposal.dropped)

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specdist.model.role import Role
 from specdist.model.trace import Conventions, FinalKind, TraceStep
 from specdist.model.trace_evidence import TraceFact
 from specdist.verify.replay.decisions import Decisions
-from specdist.verify.replay.draws import inverse_cdf_holds, race_holds
-from specdist.verify.replay.engine_model import EngineModel, Test
-from specdist.verify.replay.pruned import is_kept
+from specdist.verify.replay.engine_model import EngineModel, Pruning, Test
+from specdist.verify.replay.pruning import measured
 from specdist.verify.replay.recorded_rows import RecordedRows, RowLaw, proposed
+from specdist.verify.replay.recovered_bounds import (
+    argmax_of,
+    engine_slack,
+    law_bounds,
+    softmax_of,
+    without,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+    from specdist.exact.law_bounds import LawBounds
 
 _RESIDUAL = (Role.RESIDUAL_TARGET, Role.RESIDUAL_DRAFT)
 
@@ -30,10 +37,14 @@ def decisions_of(step: TraceStep) -> tuple[bool, ...]:
     return (True,) * step.n_accepted + refused
 
 
-def unit_of(conventions: Conventions) -> float:
-    """The rounding unit of the recording engine's arithmetic."""
-    narrow = "float32" in (conventions.uniforms, conventions.quotient)
-    return 2.0**-24 if narrow else 2.0**-53
+def final_place(step: TraceStep) -> tuple[int, bool] | None:
+    """Position of the final token, and whether it follows a rejection; None where its row is not
+    at hand, or the step ended before it."""
+    decisions = decisions_of(step)
+    rejected = bool(decisions) and not decisions[-1]
+    index = len(decisions) - 1 if rejected else len(decisions)
+    beyond = index >= len(step.target_rows) or (not rejected and index < len(step.drafted))
+    return None if beyond else (index, rejected)
 
 
 class StepFacts:
@@ -42,8 +53,9 @@ class StepFacts:
     def __init__(self, rows: RecordedRows, conventions: Conventions) -> None:
         self.rows, self.step = rows, rows.step
         self._conventions = conventions
-        self._unit = unit_of(conventions)
-        self._decisions = Decisions(rows, conventions, self._unit)
+        size = rows.step.target_rows[0].size
+        self._slack = engine_slack(conventions, size)
+        self._decisions = Decisions(rows, conventions, self._slack)
         self._known: dict[object, bool | None] = {}
 
     def facts(self, model: EngineModel) -> Iterator[TraceFact]:
@@ -75,7 +87,8 @@ class StepFacts:
             uniform = None
             if self._conventions.inverse_cdf and uniforms and index < len(uniforms):
                 uniform = uniforms[index]
-            self._known[key] = self._drawn(_dense(law), token, uniform, law.blurred)
+            bounds = law_bounds(law, self._slack)
+            self._known[key] = _drawn(bounds, token, law.blurred, uniform)
         return self._known[key]
 
     def _kept(self, model: EngineModel) -> Iterator[TraceFact]:
@@ -83,92 +96,80 @@ class StepFacts:
             return
         submitted = len(self.step.drafted)
         for index, token in enumerate(self.step.proposed[: submitted + 1]):
-            if model.pruning is None:
-                kept: bool | None = True
-            else:
-                law = self._law(model, Role.ACCEPT_DRAFT, index)
-                kept = is_kept(model.pruning, law, token)
-            held = None if kept is None else kept is (index < submitted)
-            word = "submitted" if index < submitted else "dropped"
+            submitted_here = index < submitted
+            held = True if submitted_here else None
+            if model.pruning is not None and index < len(self.rows.rows("draft")):
+                held = self._is_kept(model, model.pruning, index, token, submitted_here)
+            word = "submitted" if submitted_here else "dropped"
             yield self._fact("kept", index, held, f"proposed token {token} {word}")
 
-    def _final(self, model: EngineModel) -> Iterator[TraceFact]:
-        step, decisions = self.step, decisions_of(self.step)
-        token = step.final_token
-        if token is None:
-            return
-        rejected = bool(decisions) and not decisions[-1]
-        index = len(decisions) - 1 if rejected else len(decisions)
-        if index >= len(step.target_rows) or (not rejected and index < len(step.drafted)):
-            return
-        pruned = not rejected and index < len(proposed(step))
-        by_residual = rejected or bool(
-            pruned and model.pruning is not None and model.pruning.dropped == "residual"
+    def _is_kept(
+        self, model: EngineModel, pruning: Pruning, index: int, token: int, kept: bool
+    ) -> bool | None:
+        """Whether the pruning rule does with a proposed token what was recorded."""
+        source = model.confidence
+        law = self.rows.law(source.side, index, source.recipe)
+        value = measured(pruning.measure, law, token, index)
+        near = pruning.measure != "position" and (
+            abs(value - pruning.threshold) <= self._slack * abs(pruning.threshold)
         )
-        kind = FinalKind.RECOVERED if by_residual else FinalKind.BONUS
-        held = self._final_holds(model, index, token, by_residual)
-        yield self._fact("final", index, held, f"{kind.value} token {token}")
+        if law.blurred or near:
+            return None
+        return (value >= pruning.threshold) is kept
+
+    def _final(self, model: EngineModel) -> Iterator[TraceFact]:
+        place, token = final_place(self.step), self.step.final_token
+        if place is None or token is None:
+            return
+        index, rejected = place
+        dropped = not rejected and index < len(proposed(self.step))
+        pruning = model.pruning
+        as_rejected = dropped and pruning is not None and pruning.dropped == "residual"
+        recovered = rejected or (as_rejected and index < len(self.rows.rows("draft")))
+        word = FinalKind.RECOVERED.value if recovered else FinalKind.BONUS.value
+        held = self._final_holds(model, index, token, recovered)
+        yield self._fact("final", index, held, f"{word} token {token}")
 
     def _final_holds(
-        self, model: EngineModel, index: int, token: int, by_residual: bool
+        self, model: EngineModel, index: int, token: int, recovered: bool
     ) -> bool | None:
-        roles = _RESIDUAL if by_residual else (Role.BONUS_FROM,)
-        recovery = model.recovery if by_residual else ""
+        roles = _RESIDUAL if recovered else (Role.BONUS_FROM,)
+        recovery = model.recovery if recovered else ""
         key = ("final", index, recovery, model.law_key(roles))
         if key not in self._known:
-            if by_residual:
-                values, scale, blurred = self._recovered(model, index)
-            else:
-                law = self._law(model, Role.BONUS_FROM, index)
-                values, scale, blurred = _dense(law), 1.0, law.blurred
+            bounds, blurred = self.final_bounds(model, index, recovered)
             uniform = self.step.u_final if self._conventions.inverse_cdf else None
-            self._known[key] = self._drawn(values, token, uniform, blurred, scale)
+            noise = None if self.step.final_noise is None else self.step.final_noise.array
+            self._known[key] = _drawn(bounds, token, blurred, uniform, noise)
         return self._known[key]
 
-    def _recovered(self, model: EngineModel, index: int) -> tuple[NDArray[np.float64], float, bool]:
-        """Weights of the recovered token, the scale of their rounding, and whether a cut blurs."""
-        import numpy as np
+    def final_bounds(
+        self, model: EngineModel, index: int, recovered: bool
+    ) -> tuple[LawBounds | None, bool]:
+        """The law of the final token (None: nothing is left, or it is open which token), and
+        whether a cut blurs it."""
+        if recovered:
+            return self._recovered(model, index)
+        law = self._law(model, Role.BONUS_FROM, index)
+        return law_bounds(law, self._slack), law.blurred
 
+    def _recovered(self, model: EngineModel, index: int) -> tuple[LawBounds | None, bool]:
+        """The law of the recovered token (None: nothing is left, or it is open which token), and
+        whether a cut blurs it."""
         target = self._law(model, Role.RESIDUAL_TARGET, index)
-        values = _dense(target)
+        bounds = law_bounds(target, self._slack)
         if model.recovery == "target":
-            return values, 1.0, target.blurred
+            return bounds, target.blurred
         if model.recovery == "argmax":
-            point = np.zeros_like(values)
-            point[int(values.argmax())] = 1.0
-            tied = float(np.partition(values, -2)[-2]) >= float(values.max()) * (1 - 2**-20)
-            return point, 1.0, target.blurred or tied
+            return argmax_of(bounds), target.blurred
         if Role.RESIDUAL_DRAFT in model.one_hot:
-            values[self.step.drafted[index]] = 0.0
-            return values, 1.0, target.blurred
+            return without(bounds, self.step.drafted[index]), target.blurred
         draft = self._law(model, Role.RESIDUAL_DRAFT, index)
-        subtracted = _dense(draft)
-        left = np.maximum(values - subtracted, 0.0)
-        close = np.abs(values - subtracted) <= 256 * self._unit * np.maximum(values, subtracted)
-        token = self.step.final_token
-        unsure = token is not None and bool(close[token]) and bool(values[token] > 0.0)
-        blurred = target.blurred or draft.blurred or unsure
-        return (np.exp(left) if model.recovery == "softmax" else left), 1.0, blurred
-
-    def _drawn(
-        self,
-        values: NDArray[np.float64],
-        token: int,
-        uniform: Fraction | None,
-        blurred: bool,
-        scale: float = 1.0,
-    ) -> bool | None:
-        noise = self.step.final_noise
-        if uniform is not None:
-            held = inverse_cdf_holds(values, token, uniform, self._unit, scale)
-        elif noise is not None and scale and self._is_final(token):
-            held = race_holds(values, token, noise, self._unit)
-        else:
-            held = None if 0 <= token < len(values) and values[token] > 0.0 else False
-        return None if held is False and blurred else held
-
-    def _is_final(self, token: int) -> bool:
-        return token == self.step.final_token
+        blurred = target.blurred or draft.blurred
+        left = bounds.minus(law_bounds(draft, self._slack))
+        if model.recovery == "softmax":
+            return softmax_of(left, target.law.size), blurred
+        return left, blurred
 
     def _uniforms(self, model: EngineModel) -> Iterator[TraceFact]:
         uniforms = self.step.u_accept or ()
@@ -182,11 +183,20 @@ class StepFacts:
             yield self._fact("grid", index, on_grid, f"uniform {float(uniform)!r}")
 
 
-def _dense(law: RowLaw) -> NDArray[np.float64]:
-    """Probabilities of all tokens in float64."""
-    import numpy as np
-
-    values = np.zeros(law.law.size)
-    ids, shares = law.floats()
-    values[ids] = shares
-    return values
+def _drawn(
+    bounds: LawBounds | None,
+    token: int,
+    blurred: bool,
+    uniform: Fraction | None,
+    noise: NDArray[Any] | None = None,
+) -> bool | None:
+    """Whether the token is what its uniform or its race draws; without them, whether it may be."""
+    if bounds is None:
+        return None
+    if uniform is not None:
+        held = bounds.draws(token, uniform)
+    elif noise is not None:
+        held = bounds.wins(token, noise.astype("float64"))
+    else:
+        held = False if bounds.entry(token) is None else None
+    return None if held is False and blurred else held

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,9 @@ def accepted_in_format(
     tested = None
     if Role.ACCEPT_DRAFT not in model.one_hot:
         tested = _rounded(rows, model.sources[Role.ACCEPT_DRAFT], index, numbers)
-    chances = _chances(target, tested, numbers, model.numerics)
+    source = model.sources[Role.DRAFTED_FROM]
+    possible = rows.law(source.side, index + source.shift, source.recipe).floats()[0].tolist()
+    chances = _chances(possible, target, tested, numbers, model.numerics)
     vector = drafted.product(_vector(drafted, chances))
     unsure = target.unsure or (tested is not None and tested.unsure)
     return vector.doubted(_ONE) if unsure else vector
@@ -63,20 +66,23 @@ def _rounded(rows: RecordedRows, source: Source, index: int, numbers: NumberForm
 
 
 def _chances(
+    possible: Sequence[int],
     target: _Narrow,
     tested: _Narrow | None,
     numbers: NumberFormat,
     numerics: Numerics,
 ) -> dict[int, Fraction]:
-    """The chance of every token that has one. Tokens share few quotients."""
+    """The chance of every possible token that has one. Tokens share few quotients."""
     import numpy as np
 
     above = target.values
     below = np.ones_like(above) if tested is None else tested.values
     known: dict[tuple[float, float], Fraction] = {}
     chances = {}
-    for token in np.flatnonzero(above > 0.0).tolist():
+    for token in possible:
         pair = float(above[token]), float(below[token])
+        if not pair[0]:
+            continue
         if pair not in known:
             known[pair] = _chance(Fraction(pair[0]), Fraction(pair[1]), numbers, numerics)
         chances[token] = known[pair]

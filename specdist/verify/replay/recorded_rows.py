@@ -109,6 +109,15 @@ class RowLaw:
         kept = [token for token, value in enumerate(law.values) if value]
         return np.array(kept, dtype=np.intp), np.array([float(law.values[x]) for x in kept])
 
+    def dense(self) -> NDArray[np.float64]:
+        """Probabilities of all tokens in float64."""
+        import numpy as np
+
+        values = np.zeros(self.law.size)
+        ids, shares = self.floats()
+        values[ids] = shares
+        return values
+
 
 def _coded(law: FloatLaw, entry: int) -> float:
     if law.codes is None or law.table is None:

@@ -2,92 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from specdist.model.role import Role
 from specdist.model.trace import TraceStep
-from specdist.verify.replay.engine_model import EngineModel
-from specdist.verify.replay.pruned import measured
+from specdist.verify.replay.engine_model import MEASURES, EngineModel
+from specdist.verify.replay.pruning import Ends, measured
 from specdist.verify.replay.recorded_rows import RecordedRows
 
-MEASURES = ("own-probability", "top-probability", "draft-entropy")
-
-
-@dataclass(slots=True)
-class Ends:
-    """The largest number of a dropped token, the smallest of a kept one, and how many of each."""
-
-    dropped: Fraction | None = None
-    kept: Fraction | None = None
-
-    def add(self, value: Fraction, kept: bool) -> None:
-        if kept:
-            self.kept = value if self.kept is None else min(self.kept, value)
-        else:
-            self.dropped = value if self.dropped is None else max(self.dropped, value)
+KINDS = ("draft", "accept", "final")
 
 
 @dataclass(slots=True)
 class Survey:
-    """Read from every step once. ``grid`` is the least common denominator of the accept uniforms
-    where it is a power of two (1: none recorded); ``shared`` counts steps with two or more accept
-    uniforms, all equal, and ``apart`` those where they differ. ``ends`` by measure."""
+    """Read from every step once. ``grid``: points of the coarsest grid ``k / 2^n`` that holds every
+    accept uniform (0: none does). ``bits`` by kind of uniform: the most significant bits of one.
+    ``steps`` counts those with rows, ``dropped`` the proposed tokens that were not submitted."""
 
     grid: int = 1
-    uniforms: int = 0
-    shared: int = 0
-    apart: int = 0
+    bits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    steps: int = 0
     dropped: int = 0
     ends: dict[str, Ends] = field(default_factory=lambda: {name: Ends() for name in MEASURES})
 
-    def add(self, rows: RecordedRows, declared: EngineModel) -> None:
-        """Takes in one step."""
-        self._add_uniforms(rows.step)
+    def add_uniforms(self, step: TraceStep) -> None:
+        """Takes in the random numbers of a step."""
+        for kind, uniform in recorded_uniforms(step):
+            self.bits[kind] = max(self.bits[kind], significant_bits(uniform))
+        for uniform in step.u_accept or ():
+            points = uniform.denominator
+            power = points & (points - 1) == 0
+            self.grid = max(self.grid, points) if power and self.grid else 0
+
+    def add_rows(self, rows: RecordedRows, declared: EngineModel) -> None:
+        """Takes in the draft probabilities of proposed tokens, where some were dropped."""
+        self.steps += 1
         proposed = rows.step.proposed
         if proposed is None:
             return
         submitted = len(rows.step.drafted)
         self.dropped += len(proposed) > submitted
-        source = declared.sources[Role.ACCEPT_DRAFT]
-        if Role.ACCEPT_DRAFT in declared.one_hot:
-            source = declared.sources[Role.DRAFTED_FROM]
+        source = declared.confidence
         for index, token in enumerate(proposed[: submitted + 1]):
             if index < len(rows.rows("draft")):
                 law = rows.law(source.side, index, source.recipe)
                 for measure, ends in self.ends.items():
-                    ends.add(measured(measure, law, token), index < submitted)
-
-    def _add_uniforms(self, step: TraceStep) -> None:
-        uniforms = step.u_accept or ()
-        self.uniforms += len(uniforms)
-        self.grid = max([self.grid, *(_power(uniform) for uniform in uniforms)])
-        if len(uniforms) > 1:
-            self.shared += len(set(uniforms)) == 1
-            self.apart += len(set(uniforms)) > 1
+                    ends.add(measured(measure, law, token, index), index < submitted)
 
 
-def _power(uniform: Fraction) -> int:
-    """The denominator, where it is a power of two; else more than any grid has."""
+def recorded_uniforms(step: TraceStep) -> Iterator[tuple[str, Fraction]]:
+    """Kind and value of the recorded uniforms of a step, in the order in which they decide."""
+    for uniform in step.u_draft or ():
+        yield "draft", uniform
+    for uniform in step.u_accept or ():
+        yield "accept", uniform
+    if step.u_final is not None:
+        yield "final", step.u_final
+
+
+def significant_bits(uniform: Fraction) -> int:
+    """Significant bits of a binary fraction, and of a decimal one what its digits come to; 0 for
+    any other number, and for 0 itself."""
     below = uniform.denominator
-    return below if below & (below - 1) == 0 else 1 << 2000
-
-
-def simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The number above ``low`` and up to ``high`` with the fewest decimal digits, the smallest of
-    them; a threshold is usually written so. ``0 <= low < high``."""
-    for digits in range(1, 60):
-        scale = 10**digits
-        candidate = Fraction(low.numerator * scale // low.denominator + 1, scale)
-        if candidate <= high:
-            return candidate
-    return high
-
-
-def surveyed(steps: Iterable[RecordedRows], declared: EngineModel) -> Survey:
-    """The survey of all steps."""
-    survey = Survey()
-    for rows in steps:
-        survey.add(rows, declared)
-    return survey
+    if below & (below - 1) == 0:
+        odd = uniform.numerator
+        return odd.bit_length() - (odd & -odd).bit_length() + 1 if odd else 0
+    digits = 0
+    while below % 2 == 0 or below % 5 == 0:
+        below //= 10 if below % 10 == 0 else 2 if below % 2 == 0 else 5
+        digits += 1
+    if below != 1:
+        return 0
+    scaled = uniform * 10**digits
+    written = str(scaled.numerator).rstrip("0")
+    return 1 + (len(written) - 1) * 332 // 100

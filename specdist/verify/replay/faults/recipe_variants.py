@@ -33,7 +33,7 @@ def variants(recipe: Recipe, other: Recipe) -> Iterator[tuple[str, Recipe]]:
 def _candidates(recipe: Recipe, other: Recipe) -> Iterator[tuple[str, Recipe]]:
     steps = recipe.steps
     if len(steps) > 1:
-        for number, step in enumerate(steps):
+        for number, step in reversed(list(enumerate(steps))):
             yield f"without {step.name}", Recipe(steps[:number] + steps[number + 1 :])
     yield "without any processing", Recipe()
     if steps:

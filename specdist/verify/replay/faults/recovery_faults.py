@@ -48,7 +48,7 @@ def _one_hot(declared: EngineModel) -> Iterator[EngineModel]:
             declared,
             name="target without the rejected token",
             ident="residual-mismatch",
-            statement="after a rejection the token is drawn from the target without the rejected one",
+            statement="after a rejection the token is drawn from the target without that one",
             one_hot=declared.one_hot | {Role.RESIDUAL_DRAFT},
             rank=1,
         )

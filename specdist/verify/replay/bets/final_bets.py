@@ -1,0 +1,76 @@
+"""Bets on recovered and bonus tokens whose random numbers are not at hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from specdist.model.role import Role
+from specdist.model.trace import Conventions, TraceStep
+from specdist.model.trace_evidence import TraceFact
+from specdist.verify.replay.bets.bettors import SHAPES, near_recipes, shape_chances
+from specdist.verify.replay.bets.statement import Statement
+from specdist.verify.replay.engine_model import EngineModel
+from specdist.verify.replay.modelled_step import StepFacts, final_place
+from specdist.verify.replay.recorded_rows import RecordedRows
+
+if TYPE_CHECKING:
+    from specdist.exact.law_bounds import LawBounds
+
+_TARGET, _DRAFT, _BEFORE = "the target", "the draft", "the target row before"
+
+
+class FinalTokens(Statement):
+    """Recovered tokens are drawn from the residual, bonus tokens from the target."""
+
+    def __init__(self, declared: EngineModel, conventions: Conventions) -> None:
+        self._declared = declared
+        self._conventions = conventions
+        self._target = declared.sources[Role.REFERENCE].recipe
+        self._draft = declared.sources[Role.DRAFTED_FROM].recipe
+        self._recipes = dict(near_recipes(self._target, self._draft))
+        super().__init__(
+            "finals",
+            "residual-mismatch",
+            "recovered tokens are drawn from the residual, bonus tokens from the target",
+            (*SHAPES, _TARGET, _DRAFT, _BEFORE, *self._recipes),
+        )
+
+    def add(self, rows: RecordedRows) -> None:
+        """The final token of one step, unless its random numbers are recorded."""
+        step = rows.step
+        replayed = self._conventions.inverse_cdf and step.u_final is not None
+        place = final_place(step)
+        if replayed or step.final_noise is not None or place is None or step.final_token is None:
+            return
+        index, recovered = place
+        facts = StepFacts(rows, self._conventions)
+        bounds, blurred = facts.final_bounds(self._declared, index, recovered)
+        if bounds is not None and not blurred:
+            self._add(rows, index, step.final_token, bounds, recovered)
+
+    def _add(
+        self, rows: RecordedRows, index: int, token: int, bounds: LawBounds, recovered: bool
+    ) -> None:
+        known = bounds.as_probabilities()
+        chance = known.probability(token)
+        if not chance.most:
+            self.disprove(_impossible(rows.step, index, token, recovered))
+            return
+        chances = shape_chances(known.ids, (known.low + known.high) / 2, token)
+        if recovered:
+            chances[_TARGET] = rows.law("target", index, self._target).probability(token)
+            chances[_DRAFT] = rows.law("draft", index, self._draft).probability(token)
+        else:
+            for name, recipe in self._recipes.items():
+                chances[name] = rows.law("target", index, recipe).probability(token)
+        if index:
+            before = rows.law("target", index - 1, self._target)
+            chances[_BEFORE] = before.probability(token)
+        self.bet(chance.most, Fraction(0), chances)
+
+
+def _impossible(step: TraceStep, index: int, token: int, recovered: bool) -> TraceFact:
+    law = "residual" if recovered else "target"
+    text = f"final token {token} has probability 0 in the {law}"
+    return TraceFact(step.id, step.source, "final", index, False, text)

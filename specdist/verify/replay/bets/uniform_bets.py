@@ -1,0 +1,83 @@
+"""Bets on the random numbers themselves: that one comes again, that they lie on a coarse grid.
+
+Under the declared engine every uniform is drawn afresh. A new one repeats one of k earlier numbers
+with probability at most ``k 2^(1 - b)``, where b is the most significant bits that were seen in
+numbers of that kind: their format has at least so many, and no two of its values near v are closer
+than ``v 2^(1 - b)`` unless it has more. A uniform of a generator with N points is a multiple of
+``2^-k`` with probability ``2^k / N``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from specdist.model.row import NumberFormat
+from specdist.model.trace import Conventions, TraceStep
+from specdist.verify.replay.bets.statement import Statement
+from specdist.verify.replay.survey import Survey, recorded_uniforms
+
+_ONE = Fraction(1)
+_RATES = {f"one in {every} repeats": Fraction(1, every) for every in (2, 16, 256, 4096)}
+_BITS = {NumberFormat.FLOAT32: 24, NumberFormat.FLOAT64: 53}
+
+
+class FreshUniforms(Statement):
+    """Every recorded uniform is a fresh number."""
+
+    def __init__(self, survey: Survey) -> None:
+        text = "every uniform is drawn afresh"
+        super().__init__("uniforms", "reused-randomness", text, _RATES)
+        self._bits = survey.bits
+        self._seen: set[Fraction] = set()
+
+    def add(self, step: TraceStep) -> None:
+        """The uniforms of one step, in the order in which they decide."""
+        for kind, uniform in recorded_uniforms(step):
+            bits = self._bits[kind]
+            most = len(self._seen) * Fraction(2, 1 << bits)
+            again = uniform in self._seen
+            if 0 < most < 1:
+                rates = _RATES.items()
+                chances = {name: rate if again else 1 - rate for name, rate in rates}
+                self.bet(most if again else _ONE, Fraction(0), chances)
+            self._seen.add(uniform)
+
+
+class GridOfUniforms(Statement):
+    """The accept uniforms take every point of the generator's grid of N points.
+
+    The bettors are the coarser grids of 2^k points, k from 1, with equal weights: each multiplies
+    its capital by ``N / 2^k`` for a multiple of ``2^-k`` and loses it for any other number.
+    """
+
+    def __init__(self, conventions: Conventions) -> None:
+        numbers = conventions.uniforms
+        self._bits = 0 if numbers is None else _BITS.get(numbers, 0)
+        text = f"accept uniforms take every multiple of 2^-{self._bits}"
+        super().__init__("grid", "off-grid-uniform", text, ())
+        self._count = 0
+        self._finest = 0
+
+    @property
+    def draws(self) -> int:
+        return self._count
+
+    @property
+    def value(self) -> Fraction:
+        coarser = range(max(self._finest, 1), self._bits)
+        if not self._count:
+            return _ONE
+        grown = sum(1 << (self._bits - bits) * self._count for bits in coarser)
+        return Fraction(grown, self._bits - 1)
+
+    @property
+    def favourite(self) -> str:
+        return f"multiples of 2^-{self._finest}"
+
+    def add(self, step: TraceStep) -> None:
+        """The accept uniforms of one step; numbers off the generator's grid are not bet on."""
+        for uniform in step.u_accept or ():
+            points = uniform.denominator
+            if points & (points - 1) == 0 and points.bit_length() - 1 <= self._bits:
+                self._finest = max(self._finest, points.bit_length() - 1)
+                self._count += 1
