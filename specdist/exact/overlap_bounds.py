@@ -1,40 +1,119 @@
 """Proven intervals of what two partly known distributions have in common.
 
 ``alpha = sum_x min(p(x), q(x))`` of a target p and a draft q that are only known as `PartialLaw`s
-is an interval; total variation is ``1 - alpha``.
+is an interval; total variation is ``1 - alpha``. With A, B, C, D = tokens listed by both, by the
+target only, by the draft only, by neither.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from specdist.exact.interval import Interval
-from specdist.exact.law import Law
+from specdist.exact.law import Law, RationalLaw
+from specdist.exact.overlap_items import boxes, listed_items, pair_of, unlisted_items
+from specdist.exact.overlap_lower import lower_problem
+from specdist.exact.overlap_upper import largest_overlap
 from specdist.exact.partial_law import PartialLaw
+from specdist.exact.partial_masses import Box, Totals, free_scale, least_mass, summed, totals
+from specdist.exact.set_search import least
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_DEEP = Fraction(1, 2**960)
+_SAYS_NOTHING = Fraction(1, 100)
 
 
 def overlap(target: PartialLaw, draft: PartialLaw) -> Interval:
     """The interval of ``sum_x min(p(x), q(x))`` over all distributions p and q, independent of each
     other, that the two laws stand for. Raises ValueError where one of them stands for none
     (`contradiction`)."""
-    raise NotImplementedError
+    mine, theirs = boxes(target), boxes(draft)
+    sides = (_totals(target), _totals(draft))
+    listed = listed_items(mine, theirs, sides)
+    both = sum(1 for token in mine if token in theirs)
+    unlisted = unlisted_items((target, draft), sides, len(mine) - both, len(theirs) - both)
+    scales = (sides[0].scale, sides[1].scale)
+    most = largest_overlap(pair_of((*listed, *unlisted.together), *scales))
+    lowest = least(lower_problem(pair_of((*listed, *unlisted.apart), *scales)))
+    return Interval(min(lowest, most), most)
 
 
 def rest_of(law: PartialLaw) -> Interval:
     """The interval of the mass of all unlisted tokens."""
-    raise NotImplementedError
+    whole = _totals(law)
+    low, high, _ = whole.listed
+    return Interval(
+        least_mass(whole.scale, _ZERO, high, _ZERO),
+        1 - least_mass(whole.scale, low, whole.rest.high, whole.rest.extra),
+    )
 
 
 def share_of(law: PartialLaw, index: int) -> Interval:
     """The interval of the probability of the listed token ``law.ids[index]``."""
-    raise NotImplementedError
+    whole = _totals(law)
+    low, high = Fraction(law.low[index]), Fraction(law.high[index])
+    others = Box(max(whole.listed.low - low, _ZERO), max(whole.listed.high - high, _ZERO))
+    rest = whole.rest
+    return Interval(
+        least_mass(whole.scale, low, others.high + rest.high, rest.extra),
+        1 - least_mass(whole.scale, others.low, high, _ZERO),
+    )
 
 
 def as_partial(law: Law) -> PartialLaw:
     """A complete law as a partial one: every possible token is listed, the others are impossible;
-    ``low`` and ``high`` hold the rounding bound of the weights. One object a call: roles that share
-    a law must share the result as well."""
-    raise NotImplementedError
+    ``low`` and ``high`` hold the rounding bound of the weights, and the scale is free. The ``mass``
+    of a law plays no part. Each call makes an object of its own: roles that share a law must share
+    the result as well."""
+    if not isinstance(law, RationalLaw):
+        from specdist.exact.float_masses import partial_of
+
+        return partial_of(law)
+    ids = tuple(token for token, value in enumerate(law.values) if value)
+    values = tuple(law.values[token] for token in ids)
+    if not law.bound:
+        return PartialLaw(ids, values, values, 0)
+    if law.bound >= _SAYS_NOTHING:
+        return PartialLaw(ids, (_ZERO,) * len(ids), (_ONE,) * len(ids), 0)
+    known = [value >= _DEEP for value in values]
+    low = tuple(v / (1 + law.bound) if k else _ZERO for v, k in zip(values, known, strict=True))
+    high = tuple(
+        v / (1 - law.bound) if k else 3 * _DEEP for v, k in zip(values, known, strict=True)
+    )
+    return PartialLaw(ids, low, high, 0, scale=free_scale(summed(low, high)))
 
 
 def contradiction(law: PartialLaw) -> str:
-    """Why no distribution satisfies the constraints, as a clause for a message; "" if one does."""
-    raise NotImplementedError
+    """Why no distribution satisfies the constraints, as a clause for a message; "" if one does, or
+    if rounded sums do not prove the contrary."""
+    token = _emptied(law)
+    if token is not None:
+        return f"the bounds of token {token} leave nothing"
+    if law.scale.least < 0 or (law.cap or 0) < 0 or (law.others or 0) < 0:
+        return "a scale, cap or count is negative"
+    try:
+        _totals(law)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _emptied(law: PartialLaw) -> int | None:
+    if isinstance(law.low, tuple) and isinstance(law.high, tuple):
+        rows = zip(law.ids, law.low, law.high, strict=True)
+        return next((int(x) for x, low, high in rows if not 0 <= low <= high), None)
+    from specdist.exact.float_masses import emptied
+
+    return emptied(law)
+
+
+def _totals(law: PartialLaw) -> Totals:
+    return totals(law, _listed(law))
+
+
+def _listed(law: PartialLaw) -> Box:
+    if isinstance(law.low, tuple) and isinstance(law.high, tuple):
+        return summed(law.low, law.high)
+    from specdist.exact.float_masses import sums
+
+    return sums(law)

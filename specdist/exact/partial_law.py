@@ -30,10 +30,13 @@ ONE = Interval.of(1)
 class PartialLaw:
     """See the module. ``ids`` are rising and distinct; ``low`` and ``high`` belong to them, as
     fractions or as float64 arrays. ``cap`` None: no unlisted token is bounded by itself, only by
-    the mass that is left. ``others`` is 0 where every token that is not listed is impossible,
-    otherwise the number of all other tokens of the vocabulary: two laws with as many tokens in all
-    are over the same ones. None: any number. A token that may be possible without being measured,
-    such as one of a known support, is listed with ``low`` 0."""
+    the mass that is left.
+
+    ``others`` is 0 where every token that is not listed is impossible, otherwise the number of all
+    other tokens of the vocabulary (also of a law that was cut to k tokens, unless all k are
+    listed): two laws with as many tokens in all are over the same ones. None: any number. A token
+    that may be possible without being measured, such as one of a known support, is listed with
+    ``low`` 0."""
 
     ids: tuple[int, ...] | NDArray[np.intp]
     low: tuple[Fraction, ...] | NDArray[np.float64]
