@@ -39,22 +39,29 @@ class Summit(NamedTuple, Generic[Number]):
 
 def highest(planes: Sequence[Plane[Number]]) -> Summit[Number]:
     """The maximum over ``0 <= x, y <= 1`` of the lowest plane."""
-    zero = planes[0].height - planes[0].height
-    one = zero + 1
     base = min(plane.height for plane in planes)
-    rows: list[_Line] = [
-        [-plane.x_slope, -plane.y_slope, one, plane.height - base] for plane in planes
-    ]
-    rows += [[one, zero, zero, one], [zero, one, zero, one]]
-    count = len(rows)
-    table: list[_Line] = []
-    for i, row in enumerate(rows):
-        table.append([*row[:3], *[zero] * i, one, *[zero] * (count - i - 1), row[3]])
-    cost: _Line = [zero, zero, -one] + [zero] * (count + 1)
-    basis = _solved(table, cost, list(range(3, 3 + count)))
-    found = {column: table[i][-1] for i, column in enumerate(basis)}
-    weights = tuple(cost[3 : 3 + len(planes)])
-    return Summit(found.get(0, zero), found.get(1, zero), base + found.get(2, zero), weights)
+    *table, goal = _tableau(planes, base)
+    cost = [-value for value in goal]
+    basis = _solved(table, cost, list(range(3, len(table) + 3)))
+    found = {column: line[-1] for column, line in zip(basis, table, strict=True)}
+    zero = base - base
+    x, y, height = (found.get(column, zero) for column in range(3))
+    return Summit(x, y, base + height, tuple(cost[3 : 3 + len(planes)]))
+
+
+def _tableau(planes: Sequence[Plane[Any]], base: Any) -> list[_Line]:
+    """The columns x, y, height, a slack for each line, and the limit. The last line is the goal."""
+    zero = base - base
+    one = zero + 1
+    lines = [[-plane.x_slope, -plane.y_slope, one, plane.height - base] for plane in planes]
+    lines += [[one, zero, zero, one], [zero, one, zero, one]]
+    count = len(lines)
+    table = []
+    for i, line in enumerate(lines):
+        slack = [zero] * count
+        slack[i] = one
+        table.append([*line[:3], *slack, line[3]])
+    return [*table, [zero, zero, one] + [zero] * (count + 1)]
 
 
 def _solved(table: list[_Line], cost: _Line, basis: list[int]) -> list[int]:
