@@ -64,10 +64,10 @@ def id_of(text: str, node: Node) -> int:
 
 
 def label_of(node: Node) -> Label:
-    """What stands for a token without an id: its bytes where the file has them, else its text.
+    """What stands for a token without an id: its bytes where the file has any, else its text.
     Raises CaptureError."""
     raw = node.optional("bytes")
-    if raw is None:
+    if raw is None or not raw.items():
         return node.member("token").text()
     values = [item.value for item in raw.items()]
     if not all(type(value) is int and 0 <= value < 256 for value in values):

@@ -138,9 +138,8 @@ def _merged(lists: Sequence[TokenList], drawn: bool) -> list[TokenList]:
 
 def _check_options(source: ListedSource, stage: StageClaim, reading: ReadingSettings) -> None:
     """Raises SettingsError for options that contradict the format."""
-    numbers = (None, NumberFormat.FLOAT32, NumberFormat.FLOAT64)
     said = ""
-    if reading.numbers not in numbers:
+    if reading.numbers not in (None, NumberFormat.FLOAT32):
         said = f"--numbers {reading.numbers}: the numbers are written out"
     elif reading.axes is not None:
         said = f"--axes {reading.axes}: there are none"

@@ -92,8 +92,8 @@ class ListedRows:
             )
         if self.lossy:
             told.append(
-                f"{self.lossy} entries show U+FFFD in place of bytes, so that many tokens look the "
-                "same: they count as unlisted"
+                f"{self.lossy} entries show U+FFFD in place of bytes, or nothing: many tokens "
+                "look the same, so they count as unlisted"
             )
         return told
 

@@ -204,10 +204,11 @@ def _sorted(entries: list[Entry]) -> list[Entry]:
 
 
 def is_lossy(token: Token) -> bool:
-    """Whether a label shows bytes that could not be decoded: many tokens look the same then."""
+    """Whether a label shows bytes that could not be decoded, or nothing: many tokens look the
+    same then."""
     if isinstance(token, bytes):
-        return _REPLACEMENT_BYTES in token
-    return isinstance(token, str) and _REPLACEMENT in token
+        return not token or _REPLACEMENT_BYTES in token
+    return isinstance(token, str) and (not token or _REPLACEMENT in token)
 
 
 def one_entry_an_id(entries: list[Entry], node: Node) -> list[Entry]:

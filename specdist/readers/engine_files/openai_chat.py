@@ -47,6 +47,12 @@ def recognises(value: Any) -> bool:
     return any("logprob" in item and "token" in item and not _has_id(item) for item in found)
 
 
+def served_by(value: Any) -> StageClaim:
+    """The stage that the answer's server is known for."""
+    sglang = any("matched_stop" in choice for choice in raw_choices(value))
+    return _SGLANG if sglang else SERVED
+
+
 def _has_id(item: dict[str, Any]) -> bool:
     return "token_id" in item or "id" in item
 
@@ -56,8 +62,7 @@ def read(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
     document = Node(value, name)
     source = ListedSource(name, "openai-chat", _TITLE, SERVED, may_be_logits=True, service=True)
     describe(document, source)
-    if any("matched_stop" in choice for choice in raw_choices(value)):
-        source.stage = _SGLANG
+    source.stage = served_by(value)
     numbers = LogprobNumbers(floor_is_zero=False)
     lists: list[TokenList] = []
     contents = [

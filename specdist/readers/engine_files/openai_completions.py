@@ -19,7 +19,7 @@ from specdist.readers.engine_files.json_node import Node
 from specdist.readers.engine_files.list_evidence import StageClaim
 from specdist.readers.engine_files.listed_file import ListedSource
 from specdist.readers.engine_files.logprob_numbers import LogprobNumbers
-from specdist.readers.engine_files.openai_chat import SERVED
+from specdist.readers.engine_files.openai_chat import served_by
 from specdist.readers.engine_files.text_keys import text_file
 
 _TITLE = "completions of the OpenAI shape, keyed by text"
@@ -46,7 +46,9 @@ def recognises_llama(value: Any) -> bool:
 
 def read(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
     """Rows over texts. Raises CaptureError and RowError."""
-    source = ListedSource(name, "openai-completions", _TITLE, SERVED, service=True, advice=_ADVICE)
+    source = ListedSource(
+        name, "openai-completions", _TITLE, served_by(value), service=True, advice=_ADVICE
+    )
     return _read(Node(value, name), source, reading)
 
 

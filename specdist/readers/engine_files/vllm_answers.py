@@ -56,12 +56,23 @@ def prompt_of(choice: Node, document: Node) -> tuple[int, ...] | None:
     return None
 
 
-def known_text(choice: Node, prompt: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """The ids of prompt and answer, where both are in the file."""
-    written = choice.optional("token_ids")
-    if prompt is None:
-        return None
-    return prompt if written is None else prompt + written.token_ids()
+def keep_text(
+    source: ListedSource, sequence: int, prompt: tuple[int, ...] | None, lists: list[TokenList]
+) -> list[TokenList]:
+    """The lists, after the ids of prompt and answer were kept where both are in the file."""
+    written = [found.sampled for found in lists if found.drawn]
+    ids = [token for token in written if isinstance(token, int)]
+    if prompt is not None and len(ids) == len(written):
+        source.tokens[sequence] = prompt + tuple(ids)
+    return lists
+
+
+def start_of(prompt: tuple[int, ...] | None, before: Node | None) -> int:
+    """The index of the first generated token: the length of the prompt where the file has it, by
+    its ids or by its lists; else 0."""
+    if prompt is not None:
+        return len(prompt)
+    return 0 if before is None else len(before.items())
 
 
 def prompt_lists(

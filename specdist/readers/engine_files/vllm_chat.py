@@ -7,7 +7,6 @@ from the smallest listed value (`chat_completion/serving.py`, 0.33).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from specdist.model.settings import ReadingSettings
@@ -26,10 +25,11 @@ from specdist.readers.engine_files.listed_file import ListedSource, listed_file
 from specdist.readers.engine_files.logprob_lists import Ranking, TokenList
 from specdist.readers.engine_files.logprob_numbers import LogprobNumbers
 from specdist.readers.engine_files.vllm_answers import (
-    known_text,
+    keep_text,
     prompt_lists,
     prompt_of,
     says_vllm,
+    start_of,
     vllm_source,
 )
 
@@ -68,23 +68,20 @@ def read_ids(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
 
 def _choice(
     choice: Node, document: Node, sequence: int, source: ListedSource, numbers: LogprobNumbers
-) -> Iterator[TokenList]:
+) -> list[TokenList]:
     before = document.optional("prompt_logprobs")
     prompt = prompt_of(choice, document)
+    lists: list[TokenList] = []
     if before is not None and sequence == 0:
-        yield from prompt_lists(before, sequence, prompt, numbers)
-    text = known_text(choice, prompt)
-    if text is not None:
-        source.tokens[sequence] = text
+        lists += prompt_lists(before, sequence, prompt, numbers)
     logprobs = choice.optional("logprobs")
     content = None if logprobs is None else logprobs.optional("content")
-    if content is None:
-        return
-    if before is not None and not is_token_id(_first(content)):
+    if content is not None and before is not None and not is_token_id(_first(content)):
         source.warnings.append(_LEFT_OUT)
-        return
-    start = len(prompt or (() if before is None else before.items()))
-    yield from content_lists(content, (sequence, start), _id, numbers, Ranking.CUT)
+    elif content is not None:
+        at = (sequence, start_of(prompt, before))
+        lists += content_lists(content, at, _id, numbers, Ranking.CUT)
+    return keep_text(source, sequence, prompt, lists)
 
 
 def _first(content: Node) -> Any:

@@ -7,7 +7,6 @@ of the last, so such lists are labels with values and never a law (field case: 6
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from specdist.model.settings import ReadingSettings
@@ -27,10 +26,11 @@ from specdist.readers.engine_files.logprob_numbers import LogprobNumbers
 from specdist.readers.engine_files.text_keys import text_file
 from specdist.readers.engine_files.vllm_answers import (
     ADVICE,
-    known_text,
+    keep_text,
     prompt_lists,
     prompt_of,
     says_vllm,
+    start_of,
     vllm_source,
 )
 
@@ -74,28 +74,43 @@ def read_ids(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
 
 def _choice(
     choice: Node, document: Node, sequence: int, source: ListedSource, numbers: LogprobNumbers
-) -> Iterator[TokenList]:
+) -> list[TokenList]:
     before = choice.optional("prompt_logprobs")
     prompt = prompt_of(choice, document)
+    lists: list[TokenList] = []
     if before is not None:
-        yield from prompt_lists(before, sequence, prompt, numbers)
-    text = known_text(choice, prompt)
-    if text is not None:
-        source.tokens[sequence] = text
+        lists += prompt_lists(before, sequence, prompt, numbers)
     logprobs = choice.optional("logprobs")
-    if logprobs is None:
-        return
-    if before is not None and not is_token_id(_first(logprobs.fields())):
+    if logprobs is not None and before is not None and not is_token_id(_first(logprobs.fields())):
         source.warnings.append(_LEFT_OUT)
-        return
-    start = 0 if echoes(logprobs) else len(prompt or (() if before is None else before.items()))
-    yield from array_lists(logprobs, (sequence, start), id_of, numbers, Ranking.MERGED)
+    elif logprobs is not None and _echoes(logprobs):
+        return _echoed(logprobs, document, sequence, source, numbers)
+    elif logprobs is not None:
+        at = (sequence, start_of(prompt, before))
+        lists += array_lists(logprobs, at, id_of, numbers, Ranking.MERGED)
+    return keep_text(source, sequence, prompt, lists)
 
 
-def echoes(logprobs: Node) -> bool:
+def _echoes(logprobs: Node) -> bool:
     """Whether the arrays begin with the prompt (``echo``): its first token has no value."""
     values = logprobs.member("token_logprobs").items()
     return bool(values) and values[0].value is None
+
+
+def _echoed(
+    logprobs: Node, document: Node, sequence: int, source: ListedSource, numbers: LogprobNumbers
+) -> list[TokenList]:
+    """Prompt and answer in one run of arrays. Where the prompt ends is known of one choice only,
+    by the count of its tokens."""
+    lists = list(array_lists(logprobs, (sequence, 0), id_of, numbers, Ranking.MERGED))
+    tokens = logprobs.member("tokens").items()
+    source.tokens[sequence] = tuple(id_of(token.text(), token) for token in tokens)
+    usage = document.optional("usage")
+    count = None if usage is None else usage.optional("prompt_tokens")
+    if count is not None and len(document.member("choices").items()) == 1:
+        for found in lists:
+            found.drawn = type(count.value) is int and found.index >= count.value
+    return lists
 
 
 def read_texts(value: Any, name: str, reading: ReadingSettings) -> EngineFile:

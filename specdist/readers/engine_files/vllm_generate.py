@@ -21,9 +21,10 @@ from specdist.readers.engine_files.listed_file import ListedSource, listed_file
 from specdist.readers.engine_files.logprob_lists import Ranking, TokenList
 from specdist.readers.engine_files.logprob_numbers import LogprobNumbers
 from specdist.readers.engine_files.vllm_answers import (
-    known_text,
+    keep_text,
     prompt_lists,
     prompt_of,
+    start_of,
     vllm_source,
 )
 
@@ -71,33 +72,33 @@ def read(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
 
 def _choice(
     choice: Node, document: Node, sequence: int, source: ListedSource, numbers: LogprobNumbers
-) -> Iterator[TokenList]:
-    prompt = prompt_of(choice, document)
-    before = document.optional("prompt_logprobs")
-    if before is not None and sequence == 0:
-        yield from prompt_lists(before, sequence, prompt, numbers)
-    text = known_text(choice, prompt)
-    if text is not None:
-        source.tokens[sequence] = text
+) -> list[TokenList]:
     if choice.has("compact_logprobs"):
         raise choice.error(
             "packed arrays (compact_logprobs)", advice='ask for logprobs_format "openai"'
         )
-    logprobs = choice.optional("logprobs")
-    if logprobs is None:
-        return
-    content, mask = logprobs.member("content"), choice.optional("sampling_mask")
-    written = choice.optional("token_ids")
+    prompt = prompt_of(choice, document)
+    before = document.optional("prompt_logprobs")
+    lists: list[TokenList] = []
+    if before is not None and sequence == 0:
+        lists += prompt_lists(before, sequence, prompt, numbers)
+    if choice.optional("logprobs") is not None:
+        lists += _written(choice, (sequence, start_of(prompt, before)), numbers)
+    return keep_text(source, sequence, prompt, lists)
+
+
+def _written(choice: Node, at: tuple[int, int], numbers: LogprobNumbers) -> Iterator[TokenList]:
+    content = choice.member("logprobs").member("content")
+    mask, written = choice.optional("sampling_mask"), choice.optional("token_ids")
     same_length(content, *(node for node in (mask, written) if node is not None))
-    start = len(prompt or (() if before is None else before.items()))
-    found = content_lists(content, (sequence, start), _id, numbers, Ranking.CUT)
     ids = None if written is None else written.token_ids()
-    for index, position in enumerate(found):
-        if ids is not None and position.sampled != ids[index]:
+    masks = None if mask is None else mask.items()
+    for index, found in enumerate(content_lists(content, at, _id, numbers, Ranking.CUT)):
+        if ids is not None and found.sampled != ids[index]:
             raise content.items()[index].error(
-                f"the entry of token {position.sampled!r}, where token_ids has {ids[index]}"
+                f"the entry of token {found.sampled!r}, where token_ids has {ids[index]}"
             )
-        yield position if mask is None else _supported(position, mask.items()[index])
+        yield found if masks is None else _supported(found, masks[index])
 
 
 def _supported(found: TokenList, mask: Node) -> TokenList:

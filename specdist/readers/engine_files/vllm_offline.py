@@ -17,11 +17,12 @@ from specdist.readers.engine_files.listed_file import ListedSource, listed_file
 from specdist.readers.engine_files.logprob_lists import TokenList
 from specdist.readers.engine_files.logprob_numbers import LogprobNumbers
 from specdist.readers.engine_files.vllm_answers import (
-    known_text,
+    keep_text,
     named,
     object_list,
     prompt_lists,
     prompt_of,
+    start_of,
     vllm_source,
 )
 
@@ -86,28 +87,28 @@ def _sequences(node: Node) -> Iterator[tuple[Node | None, Node]]:
 
 def _lists(
     pair: tuple[Node | None, Node], sequence: int, source: ListedSource, numbers: LogprobNumbers
-) -> Iterator[TokenList]:
+) -> list[TokenList]:
     request, output = pair
     if not isinstance(output.value, dict):
-        yield from _bare(output, sequence, numbers)
-        return
+        return list(_bare(output, sequence, numbers))
     holder = output if request is None else request
     prompt = prompt_of(holder, holder)
     before = holder.optional("prompt_logprobs")
+    lists: list[TokenList] = []
     if before is not None and (request is None or output.path.endswith("outputs[0]")):
-        yield from prompt_lists(before, sequence, prompt, numbers)
-    start = len(prompt or (() if before is None else before.items()))
-    text = known_text(output, prompt)
-    if text is not None:
-        source.tokens[sequence] = text
-    logprobs, written = output.optional("logprobs"), output.optional("token_ids")
-    if logprobs is None:
-        return
+        lists += prompt_lists(before, sequence, prompt, numbers)
+    if output.optional("logprobs") is not None:
+        lists += _written(output, (sequence, start_of(prompt, before)), numbers)
+    return keep_text(source, sequence, prompt, lists)
+
+
+def _written(output: Node, at: tuple[int, int], numbers: LogprobNumbers) -> Iterator[TokenList]:
+    logprobs, written = output.member("logprobs"), output.optional("token_ids")
     if written is not None:
         same_length(written, logprobs)
     ids = None if written is None else written.token_ids()
     for index, item in enumerate(logprobs.items()):
-        found = object_list(item, sequence, start + index, numbers)
+        found = object_list(item, at[0], at[1] + index, numbers)
         if ids is not None:
             named(found, ids[index], item)
         yield found
