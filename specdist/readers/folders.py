@@ -13,11 +13,13 @@ from specdist.model.capture import Unreadable
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file to open. ``named``: the user wrote its name, so it must be a capture."""
+    """One file to open. ``named``: the user wrote its name, so it must be a capture. ``trace``: it
+    is a folder of recorded steps, which is one capture."""
 
     name: str
     named: bool
     problem: Unreadable | None = None
+    trace: bool = False
 
 
 def entries(source: str) -> Iterator[Entry]:
@@ -29,7 +31,15 @@ def entries(source: str) -> Iterator[Entry]:
     if not folder:
         yield Entry(source, named=True)
         return
+    if is_trace_folder(source):
+        yield Entry(source, named=True, trace=True)
+        return
     yield from _inside(source, frozenset())
+
+
+def is_trace_folder(name: str) -> bool:
+    """Whether a folder holds recorded steps with their settings: steps.jsonl and config.json."""
+    return all(os.path.isfile(os.path.join(name, file)) for file in ("steps.jsonl", "config.json"))
 
 
 def _inside(folder: str, above: frozenset[tuple[int, int]]) -> Iterator[Entry]:
@@ -52,7 +62,9 @@ def _inside(folder: str, above: frozenset[tuple[int, int]]) -> Iterator[Entry]:
             reason = (error.strerror or "input/output error").lower()
             yield Entry(path, False, Unreadable(path, f"cannot be read: {reason}", path))
             continue
-        if stat.S_ISDIR(mode):
+        if stat.S_ISDIR(mode) and is_trace_folder(path):
+            yield Entry(path, named=False, trace=True)
+        elif stat.S_ISDIR(mode):
             yield from _inside(path, above | {identity})
         elif stat.S_ISREG(mode):
             yield Entry(path, named=False)

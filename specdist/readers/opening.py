@@ -130,14 +130,14 @@ def _one_side(source: str) -> Unreadable:
 def _open_entry(
     entry: Entry, reading: ReadingSettings, vocab: Vocab | None
 ) -> Capture | Unreadable:
-    return entry.problem or _open(entry.name, entry.named, reading, vocab)
+    return entry.problem or _open(entry.name, entry.named, reading, vocab, entry.trace)
 
 
 def _open(
-    name: str, named: bool, reading: ReadingSettings, vocab: Vocab | None
+    name: str, named: bool, reading: ReadingSettings, vocab: Vocab | None, trace: bool = False
 ) -> Capture | Unreadable:
     try:
-        return _open_source(source_of(name), reading, vocab)
+        return _open_trace(name, reading, vocab) if trace else _open_named(name, reading, vocab)
     except SpecdistError as error:
         counts = named or not isinstance(error, NotACaptureError)
         return Unreadable(
@@ -149,6 +149,16 @@ def _open(
             counts,
             error.ident,
         )
+
+
+def _open_trace(name: str, reading: ReadingSettings, vocab: Vocab | None) -> Capture:
+    from specdist.readers.traces.as_capture import trace_capture
+
+    return trace_capture(name, reading, vocab)
+
+
+def _open_named(name: str, reading: ReadingSettings, vocab: Vocab | None) -> Capture:
+    return _open_source(source_of(name), reading, vocab)
 
 
 def _open_source(source: ByteSource, reading: ReadingSettings, vocab: Vocab | None) -> Capture:

@@ -48,6 +48,12 @@ class Recording:
         def verified(
             candidate_ids: Any, draft: Any, length: int, target: Any, *args: Any, **kwargs: Any
         ) -> Any:
+            if kwargs.get("assistant_ensemble_weight") is not None:
+                raise SettingsError(
+                    "assistant_ensemble_weight tests a mixture of both models: lossy by design",
+                    expected="generate without assistant_ensemble_weight",
+                    advice="specdist check --engine transformers-ensemble gives its law",
+                )
             with watched() as draws:
                 tokens, matches = verify(candidate_ids, draft, length, target, *args, **kwargs)
             raw_target, raw_draft = self._raw.taken(length)
@@ -129,7 +135,6 @@ def _settings(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         },
         "processors": [type(item).__name__ for item in processors],
         "eos_token_id": [] if ends is None else ends.reshape(-1).tolist(),
-        "assistant_ensemble_weight": getattr(config, "assistant_ensemble_weight", None),
     }
 
 

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 from typing import IO, Any
 
-_HEADER = 128
-_MAGIC = b"\x93NUMPY\x01\x00" + (_HEADER - 10).to_bytes(2, "little")
+HEADER_BYTES = 128
+"""Bytes before the first row."""
+_MAGIC = b"\x93NUMPY\x01\x00" + (HEADER_BYTES - 10).to_bytes(2, "little")
 
 
 class RowFile:
@@ -19,7 +20,7 @@ class RowFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.count = 0
-        self._width = 0
+        self.width = 0
         self._file: IO[bytes] | None = None
 
     def append(self, rows: Any) -> list[int]:
@@ -27,10 +28,10 @@ class RowFile:
         count, width = rows.shape
         if self._file is None:
             self._file = self.path.open("wb")
-            self._file.write(b"\0" * _HEADER)
-            self._width = width
-        if width != self._width:
-            raise ValueError(f"a row of {width} numbers after rows of {self._width}")
+            self._file.write(b"\0" * HEADER_BYTES)
+            self.width = width
+        if width != self.width:
+            raise ValueError(f"a row of {width} numbers after rows of {self.width}")
         self._file.write(rows.astype("<f4").tobytes())
         first, self.count = self.count, self.count + count
         return list(range(first, self.count))
@@ -39,8 +40,8 @@ class RowFile:
         """Writes the header; a file without rows is not there."""
         if self._file is None:
             return
-        shape = f"({self.count}, {self._width})"
+        shape = f"({self.count}, {self.width})"
         text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
         self._file.seek(0, os.SEEK_SET)
-        self._file.write(_MAGIC + text.encode().ljust(_HEADER - 11) + b"\n")
+        self._file.write(_MAGIC + text.encode().ljust(HEADER_BYTES - 11) + b"\n")
         self._file.close()

@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from specdist.recording.packing import pack_npz, pack_safetensors
 from specdist.recording.row_file import RowFile
 
-USED_TARGET, USED_DRAFT = "target_scores.npy", "draft_scores.npy"
-RAW_TARGET, RAW_DRAFT = "target_logits.npy", "draft_logits.npy"
-NOISE = "final_noise.npy"
+USED = ("candidate_logits", "new_logits")
+RAW = ("draft", "target")
+NOISE = "final_noise"
 LENGTHS = "draft_lengths.json"
 
 
@@ -21,14 +22,13 @@ class TraceFolder:
         self.steps = 0
         self._folder = folder
         self._lines = (folder / "steps.jsonl").open("w", encoding="utf-8")
-        names = (USED_TARGET, USED_DRAFT, RAW_TARGET, RAW_DRAFT, NOISE)
-        self._files = {name: RowFile(folder / name) for name in names}
+        self._files = {name: RowFile(folder / f"{name}.npy.part") for name in (*USED, *RAW, NOISE)}
         self._settings: dict[str, Any] = {}
         self._held: dict[str, Any] | None = None
         self._prompt_length = 0
         self._in_sequence = 0
         self._lengths: list[int] = []
-        self._raw = True
+        self._raw = self._noise = True
 
     def begin(self, settings: dict[str, Any], prompt_length: int) -> None:
         """A new sequence, with the settings of its generate call."""
@@ -43,10 +43,10 @@ class TraceFolder:
         self._release(seen["context"])
         accepted = [True] * seen["matches"]
         rejected = seen["matches"] < len(seen["drafted"])
-        used = self._files[USED_TARGET].append(seen["target"])
-        drafted = self._files[USED_DRAFT].append(seen["draft"])
-        self._keep_raw(seen["raw_target"], seen["raw_draft"])
-        noise = None if seen["noise"] is None else self._files[NOISE].append(seen["noise"])[0]
+        drafted = self._files[USED[0]].append(seen["draft"])
+        used = self._files[USED[1]].append(seen["target"])
+        self._raw = self._kept(RAW, (seen["raw_draft"], seen["raw_target"]), self._raw)
+        self._noise = self._kept((NOISE,), (seen["noise"],), self._noise)
         self._lengths.append(len(seen["drafted"]))
         self._held = {
             "sequence": seen["sequence"],
@@ -54,6 +54,7 @@ class TraceFolder:
             "prompt_len": self._prompt_length,
             "context": seen["context"],
             "drafted": seen["drafted"],
+            "candidate_length": len(seen["drafted"]),
             "u_accept": seen["uniforms"],
             "accepted": [*accepted, False] if rejected else accepted,
             "n_matches": seen["matches"],
@@ -62,7 +63,6 @@ class TraceFolder:
             "valid_tokens": seen["valid"],
             "draft_rows": drafted,
             "target_rows": used,
-            "noise_row": noise,
         }
         self._in_sequence += 1
         self.steps += 1
@@ -78,21 +78,26 @@ class TraceFolder:
         self._lines.close()
         for file in self._files.values():
             file.close()
-        files = {name: file.count for name, file in self._files.items() if file.count}
-        if not self._raw:
-            for name in (RAW_TARGET, RAW_DRAFT):
-                (self._folder / name).unlink(missing_ok=True)
-                files.pop(name, None)
-        config = {
-            "format": "specdist.trace/1",
-            "engine": engine,
-            **self._settings,
-            "rows": {name: {"rows": count} for name, count in files.items()},
-        }
-        lengths = json.dumps(self._lengths) + "\n"
-        (self._folder / LENGTHS).write_text(lengths, encoding="utf-8")
+        self._pack()
+        config = {"engine": engine, **self._settings, "steps": self.steps}
         text = json.dumps(config, indent=1) + "\n"
         (self._folder / "config.json").write_text(text, encoding="utf-8")
+        lengths = json.dumps(self._lengths) + "\n"
+        (self._folder / LENGTHS).write_text(lengths, encoding="utf-8")
+
+    def _pack(self) -> None:
+        """The rows as the verifying function got them, and the raw rows where every step has
+        them; what only some steps have is left out."""
+        for names, whole in ((RAW, self._raw), ((NOISE,), self._noise)):
+            for name in names if not whole else ():
+                self._files.pop(name).path.unlink(missing_ok=True)
+        files = {name: file for name, file in self._files.items() if file.count}
+        used = {name: files[name] for name in (*USED, NOISE) if name in files}
+        if used:
+            pack_npz(self._folder / "spec_inputs.npz", used)
+        raw = {name: files[name] for name in RAW if name in files}
+        if raw:
+            pack_safetensors(self._folder / "raw_rows.safetensors", raw)
 
     def _release(self, context: list[int]) -> None:
         """Writes the step that was held back: ``context`` shows how much of it was emitted."""
@@ -105,9 +110,10 @@ class TraceFolder:
         held["next_context"] = before + emitted
         self._lines.write(json.dumps(held) + "\n")
 
-    def _keep_raw(self, target: Any, draft: Any) -> None:
-        """Raw rows are kept only while every step has them, so that row numbers agree."""
-        self._raw = self._raw and target is not None and draft is not None
-        if self._raw:
-            self._files[RAW_TARGET].append(target)
-            self._files[RAW_DRAFT].append(draft)
+    def _kept(self, names: tuple[str, ...], rows: tuple[Any, ...], before: bool) -> bool:
+        """Appends rows that every step so far has had; row numbers then agree between files."""
+        whole = before and all(found is not None for found in rows)
+        for name, found in zip(names, rows, strict=True):
+            if whole:
+                self._files[name].append(found)
+        return whole
