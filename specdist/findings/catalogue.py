@@ -69,7 +69,7 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry("near-cut", "note", "a truncation cut falls within float32 rounding"),
     Entry("invalid-input", "error", "an input cannot be used", later=True),
     Entry("invalid-settings", "error", "an option, a recipe or a key is invalid"),
-    Entry("missing-extra", "error", "an optional dependency is not installed", later=True),
+    Entry("missing-extra", "error", "an optional dependency is not installed"),
 )
 
 

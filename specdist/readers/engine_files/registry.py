@@ -6,10 +6,31 @@ from typing import Any
 
 from specdist.readers.engine_files.engine_file import AnswerFormat, LinesFormat
 
-_ANSWERS: tuple[str, ...] = ("sglang", "llama_server", "llama_server_old")
+_ANSWERS: tuple[str, ...] = (
+    "lmdeploy",
+    "sglang",
+    "llama_server",
+    "llama_server_old",
+    "vllm_flat",
+    "vllm_generate",
+    "vllm_completions",
+    "vllm_chat",
+    "vllm_prompt",
+    "vllm_offline",
+    "fastdeploy",
+    "gemini",
+    "openai_responses",
+    "fireworks",
+    "together",
+    "mlx_server",
+    "openai_chat",
+    "openai_completions",
+    "table_lines",
+    "no_logprobs",
+)
 """Modules of this package with a tuple ``ANSWERS`` of formats, in the order they are asked."""
 
-_LINES: tuple[str, ...] = ()
+_LINES: tuple[str, ...] = ("table_lines",)
 """Modules of this package with a tuple ``LINES`` of formats."""
 
 
