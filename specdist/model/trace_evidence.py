@@ -141,11 +141,12 @@ class CounterfactualPosition:
 
     ``declared`` and ``other`` are acceptance rates of that context (drafted mass that is accepted);
     ``declared_chance`` and ``other_chance`` the chance of the recorded draft token there, None
-    where that token cannot be drafted.
+    where that token cannot be drafted, and under a rule that does not test token by token.
     """
 
     step: str
     index: int
+    token: int
     declared: Figure
     other: Figure
     declared_chance: Figure | None = None
@@ -158,14 +159,19 @@ class Counterfactual:
 
     ``declared_rate`` and ``other_rate`` are plain means over the positions. ``declared_length`` and
     ``other_length`` are mean tokens a step, bonus included, given the recorded draft tokens:
-    ``1 + sum_i prod_{j <= i} a_j(x_j)``. ``condition`` says what is conditioned on.
+    ``1 + sum_i prod_{j <= i} a_j(x_j)`` with the chances above, over the steps whose draft tokens
+    both settings can draft; None where there is no such step. ``steps`` counts the steps with
+    rows, ``without_rows`` the others, ``impossible`` those with a token that one of the settings
+    never drafts. ``condition`` says what is conditioned on.
     """
 
     label: str
     positions: tuple[CounterfactualPosition, ...]
     steps: int
-    declared_rate: Figure
-    other_rate: Figure
-    declared_length: Figure
-    other_length: Figure
+    without_rows: int
+    impossible: int
+    declared_rate: Figure | None
+    other_rate: Figure | None
+    declared_length: Figure | None
+    other_length: Figure | None
     condition: str

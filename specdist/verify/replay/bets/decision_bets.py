@@ -30,7 +30,7 @@ class AcceptDecisions(Statement):
         self._models = {model.name: model for model in _other_tests(declared)}
         super().__init__(
             "decisions",
-            "wrong-decision",
+            "rule-mismatch",
             "drafted tokens are accepted with probability min(1, target / tested)",
             (*_SHAPES, *self._models),
         )
@@ -61,6 +61,7 @@ class AcceptDecisions(Statement):
         if decisions.holds(self._declared, index, accepted) is False:
             step, word = rows.step, "accepted" if accepted else "rejected"
             text = f"token {step.drafted[index]} {word} with probability 0"
+            self.ident = "wrong-decision"
             self.disprove(TraceFact(step.id, step.source, "decision", index, False, text))
             return
         null = chance if accepted else 1 - chance

@@ -55,6 +55,8 @@ class FinalTokens(Statement):
         known = bounds.as_probabilities()
         chance = known.probability(token)
         if not chance.most:
+            if self.proof is None:
+                self.ident = "recovered-outside-residual" if recovered else "bonus-mismatch"
             self.disprove(_impossible(rows.step, index, token, recovered))
             return
         chances = shape_chances(known.ids, (known.low + known.high) / 2, token)
