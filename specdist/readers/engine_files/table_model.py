@@ -65,7 +65,8 @@ class Table:
     ``kind``: by the name of the values; ``ranked``: it declares the k most likely tokens;
     ``first_is_own``: a list may begin with the token that stands there, out of its order;
     ``numbers``: the format that a column of 16-bit numbers has; ``places``: rows say where they
-    stand, so that nothing is shifted; ``shift``: as the writer of the format has it. ``about``: further facts, ``settings`` as it tells them.
+    stand, so that nothing is shifted; ``shift``: as the writer of the format has it; ``about``:
+    further facts.
     """
 
     source: str
