@@ -11,6 +11,8 @@ _ANSWERS: tuple[str, ...] = (
     "sglang",
     "llama_server",
     "llama_server_old",
+    "ollama",
+    "tgi",
     "vllm_flat",
     "vllm_generate",
     "vllm_completions",
@@ -30,7 +32,7 @@ _ANSWERS: tuple[str, ...] = (
 )
 """Modules of this package with a tuple ``ANSWERS`` of formats, in the order they are asked."""
 
-_LINES: tuple[str, ...] = ("table_lines",)
+_LINES: tuple[str, ...] = ("ollama", "table_lines")
 """Modules of this package with a tuple ``LINES`` of formats."""
 
 
