@@ -21,11 +21,13 @@ class Kind(StrEnum):
 
 
 class Stage(StrEnum):
-    """How much processing a row has already been through."""
+    """How much processing a row has already been through; UNKNOWN where a capture says that it
+    does not know, and all readings are checked."""
 
     RAW = "raw"
     TEMPERATURE = "temperature"
     PROCESSED = "processed"
+    UNKNOWN = "unknown"
 
 
 class NumberFormat(StrEnum):

@@ -6,18 +6,23 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from specdist.exact.law import Law
+from specdist.exact.overlap_bounds import as_partial
+from specdist.exact.partial_law import PartialLaw
 from specdist.exact.vectors import same_law, vectors_of_laws
 from specdist.model.capture import Capture, Position, Step, Unreadable
 from specdist.model.figure import Figure
 from specdist.model.recipe import Recipe
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings, Settings
-from specdist.processing import apply_recipe
+from specdist.processing import Processed
+from specdist.processing.partial_row import PartialProcessed
 from specdist.verify.comparison import probability
 from specdist.verify.joint.decoding_distance import Chosen, decoding_distance
+from specdist.verify.partial.bounds import distance
+from specdist.verify.partial.laws import is_same
 from specdist.verify.plan import Plan, Plans
 from specdist.verify.position_check import row_context
-from specdist.verify.position_laws import role_fillings
+from specdist.verify.position_laws import RowShelf, role_fillings
 from specdist.verify.run import check
 
 
@@ -52,7 +57,26 @@ def _distances(step: Step, first: Chosen, other: Chosen) -> Iterator[tuple[Fract
     if step.models is not None and (whole := decoding_distance(step, first, other)) is not None:
         yield whole
     for position in step.positions:
-        yield _between(_reference(step, position, *first), _reference(step, position, *other))
+        yield between_references(step, position, first, position, other)
+
+
+def between_references(
+    step: Step, position: Position, first: Chosen, again: Position, other: Chosen
+) -> tuple[Fraction, Fraction]:
+    """Total variation between the references of two settings at one position (``again`` is the
+    position as the other settings have it), and how far it may be off: by rounding, or because the
+    row is known in part."""
+    one, two = _reference(step, position, *first), _reference(step, again, *other)
+    if is_same(one, two):
+        return Fraction(0), Fraction(0)
+    if isinstance(one.law, PartialLaw) or isinstance(two.law, PartialLaw):
+        found = distance(_in_part(one.law), _in_part(two.law))
+        return (found.least + found.most) / 2, found.width / 2
+    return _between(one.law, two.law)
+
+
+def _in_part(law: Law | PartialLaw) -> PartialLaw:
+    return law if isinstance(law, PartialLaw) else as_partial(law)
 
 
 def _between(one: Law, two: Law) -> tuple[Fraction, Fraction]:
@@ -65,9 +89,11 @@ def _between(one: Law, two: Law) -> tuple[Fraction, Fraction]:
     return above.total(), above.error
 
 
-def _reference(step: Step, position: Position, plan: Plan, checking: CheckSettings) -> Law:
+def _reference(
+    step: Step, position: Position, plan: Plan, checking: CheckSettings
+) -> Processed | PartialProcessed:
     context = row_context(step, position, position.index, plan, checking)
     recipes, rows = role_fillings(position.roles, plan.recipes.recipes, checking.overrides.roles)
     own = rows.get(Role.REFERENCE)
     recipe = recipes[Role.REFERENCE] if own is None else Recipe()
-    return apply_recipe(recipe, own or position.target, context).law
+    return RowShelf(context).filled(own or position.target, recipe)

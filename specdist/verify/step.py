@@ -17,7 +17,7 @@ from specdist.model.verdict import Verdict
 from specdist.verify.diagnosis import Causes
 from specdist.verify.explanation import SHRUNK_POSITIONS, SHRUNK_STEPS, explained
 from specdist.verify.mismatch import BONUS, bonus_findings
-from specdist.verify.partial.detection import is_known_in_part
+from specdist.verify.partial.detection import has_unknown_stage, is_known_in_part
 from specdist.verify.plan import Plan, Plans
 from specdist.verify.position import check_bonus
 from specdist.verify.position_check import PositionCheck, row_context
@@ -57,6 +57,15 @@ def verify_step(step: Step, settings: CheckSettings, known: Plans | None = None)
         from specdist.verify.joint.step import verify_joint_step
 
         return verify_joint_step(step, plan, settings)
+    if has_unknown_stage(step):
+        from specdist.verify.stage_readings import verify_readings
+
+        return verify_readings(step, plan, settings, _verify_by_rows)
+    return _verify_by_rows(step, plan, settings)
+
+
+def _verify_by_rows(step: Step, plan: Plan, settings: CheckSettings) -> StepResult:
+    """A step with rows of positions, whole or known in part."""
     if is_known_in_part(step):
         from specdist.verify.partial.step import verify_partial_step
 
