@@ -68,11 +68,11 @@ def engine_binary(file: LocalFile, kind: Format, reading: ReadingSettings) -> En
 def one_side_only(file: EngineFile) -> NotACaptureError:
     """The error for a file of one model where a capture is wanted."""
     return NotACaptureError(
-        f"this is {file.title}: rows of one model, and a capture has two",
+        f"this holds rows of one model, and a capture has two: {file.title}",
         place=file.source,
         expected="the same text through the target and through the draft",
-        advice="specdist check --target FILE --draft FILE; specdist inspect FILE says what it "
-        "holds",
+        advice=f"specdist check --target {file.source} --draft FILE (or the other way round); "
+        "specdist explain dumps",
     )
 
 
