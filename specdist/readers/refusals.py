@@ -9,6 +9,7 @@ from struct import unpack
 
 from specdist.errors import CaptureError, NotACaptureError
 from specdist.readers.naming import shorten
+from specdist.readers.record_files import is_tfrecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class _Refused:
 
 
 _SAVE_ROWS = "save the rows themselves as safetensors, .npy or .npz"
-_AS_TABLE = "write the table as parquet, or the rows as safetensors, .npy or .npz"
+_AS_TABLE = "write the table as parquet or JSON lines, or the rows as safetensors or .npy"
 _UNPACK = "unpack it and pass the files inside"
 
 _REFUSED = (
@@ -30,7 +31,8 @@ _REFUSED = (
     ),
     _Refused(b"ARROW1", "an Arrow file", _AS_TABLE),
     _Refused(b"\xff\xff\xff\xff", "an Arrow stream", _AS_TABLE),
-    _Refused(b"\x89HDF\r\n\x1a\n", "an HDF5 file", _SAVE_ROWS),
+    _Refused(b"\x89HDF\r\n\x1a\n", "an HDF5 file", _AS_TABLE),
+    _Refused(b"\x83\xaf\x70\xd1\x0d\x88\x4a\x3f", "a file of records (ArrayRecord)", _AS_TABLE),
     _Refused(b"BZh", "a bzip2 file", _UNPACK),
     _Refused(b"\xfd7zXZ\x00", "an xz file", _UNPACK),
     _Refused(b"\x28\xb5\x2f\xfd", "a zstandard file", _UNPACK),
@@ -71,6 +73,8 @@ def unknown(head: bytes, name: str, size: int) -> CaptureError:
         return _pickle(head, name)
     if head[257:262] == b"ustar":
         return NotACaptureError("this is a tar archive", place=name, advice=_UNPACK)
+    if is_tfrecord(head):
+        return NotACaptureError("this is a tfrecord file", place=name, advice=_AS_TABLE)
     if is_prometheus(head):
         return NotACaptureError(
             "these are Prometheus metrics, and no rows",
