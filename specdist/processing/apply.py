@@ -13,6 +13,7 @@ from specdist.model.recipe import Recipe, RecipeStep
 from specdist.model.row import (
     FloatValues,
     Kind,
+    ListedValues,
     NumberFormat,
     PointMass,
     RationalValues,
@@ -44,9 +45,9 @@ def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
     that is missing, a step that the row's stage says was applied already.
     """
     if recipe.one_hot:
-        return Processed(_point_mass(row, context))
+        return Processed(point_mass(row, context))
     working = _working_row(row, recipe, _sums(context))
-    steps, lazy = _without_lazy(recipe, row.place)
+    steps, lazy = without_lazy(recipe, row.place)
     made = _chained(working, steps, row, context)
     if lazy is not None:
         made = _redrawn(working, made, steps, lazy, row, context)
@@ -63,12 +64,12 @@ def _chained(
         processor = processor_named(step.name)
         if processor.is_neutral(step):
             continue
-        _refuse_repetition(processor, step, row)
-        working = _applied(processor, step, working, context, row.place)
+        refuse_repetition(processor, step, row)
+        working = applied(processor, step, working, context, row.place)
     return working
 
 
-def _without_lazy(recipe: Recipe, place: str) -> tuple[Sequence[RecipeStep], RecipeStep | None]:
+def without_lazy(recipe: Recipe, place: str) -> tuple[Sequence[RecipeStep], RecipeStep | None]:
     """The chain, and the lazy grammar behind it, which concerns the whole of it."""
     name = LAZY_ALLOWED.name
     if any(step.name == name for step in recipe.steps[:-1]):
@@ -91,14 +92,14 @@ def _redrawn(
     context: RowContext,
 ) -> WorkingRow:
     """A draw from the ``free`` chain, repeated with the mask first where it is not allowed."""
-    _refuse_repetition(LAZY_ALLOWED, lazy, row)
+    refuse_repetition(LAZY_ALLOWED, lazy, row)
     if free.size != working.size:
         raise SettingsError(
             f"{lazy.name} behind a step that changes the vocabulary",
             place=row.place,
             expected="a chain without vocab-map, vocab-size and retokenise",
         )
-    masked = _applied(LAZY_ALLOWED, lazy, working, context, row.place)
+    masked = applied(LAZY_ALLOWED, lazy, working, context, row.place)
     return free.mixed(_chained(masked, steps, row, context), lazy.ids())
 
 
@@ -115,6 +116,13 @@ def _sums(context: RowContext) -> Sums:
 
 def _working_row(row: Row, recipe: Recipe, sums: Sums) -> WorkingRow:
     values = row.values
+    if isinstance(values, ListedValues):
+        raise RowError(
+            f"the row lists {len(values.ids)} tokens only, or with rounding",
+            place=row.place,
+            expected="a row of the whole vocabulary here",
+            advice="capture every token, or the processed row with all that it leaves",
+        )
     if isinstance(values, FloatValues):
         if row.size <= _RATIONAL_POWERS and _has_long_powers(row, recipe):
             exact = _as_rational(row)
@@ -162,9 +170,10 @@ def _as_rational(row: Row) -> Row | None:
     return replace(row, values=RationalValues(tuple(map(Fraction, numbers))))
 
 
-def _applied(
+def applied(
     processor: Processor, step: RecipeStep, row: WorkingRow, context: RowContext, place: str
 ) -> WorkingRow:
+    """The row after one step; what is wrong names the step and the place."""
     try:
         return processor.apply(row, step, context)
     except RowError as error:
@@ -188,7 +197,7 @@ def _beyond_float64(step: str, place: str) -> RowError:
     )
 
 
-def _refuse_repetition(processor: Processor, step: RecipeStep, row: Row) -> None:
+def refuse_repetition(processor: Processor, step: RecipeStep, row: Row) -> None:
     """Refuses a step that the row has been through already, as its stage says."""
     if processor.any_stage or isinstance(row.values, PointMass) or row.stage is Stage.RAW:
         return
@@ -203,7 +212,8 @@ def _refuse_repetition(processor: Processor, step: RecipeStep, row: Row) -> None
     )
 
 
-def _point_mass(row: Row, context: RowContext) -> RationalLaw:
+def point_mass(row: Row, context: RowContext) -> RationalLaw:
+    """All mass on the drafted token. Raises SettingsError where none is known."""
     token = context.drafted_token
     if token is None or not 0 <= token < row.size:
         raise SettingsError(

@@ -7,15 +7,29 @@ otherwise a `PartialLaw` that holds for each: no part is renormalised, no mass i
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from specdist.errors import SettingsError
 from specdist.exact.law import Law
 from specdist.exact.partial_law import PartialLaw
-from specdist.model.recipe import Recipe
-from specdist.model.row import Row
+from specdist.model.recipe import Recipe, RecipeStep
+from specdist.model.row import FloatValues, Kind, ListedValues, Row
+from specdist.processing.apply import (
+    applied,
+    apply_recipe,
+    point_mass,
+    refuse_repetition,
+    without_lazy,
+)
 from specdist.processing.context import RowContext
-from specdist.processing.working_row import Remark
+from specdist.processing.lazy_allowed import LAZY_ALLOWED
+from specdist.processing.partial_reading import read_partial
+from specdist.processing.partial_vocabulary import of_size
+from specdist.processing.partial_working_row import PartialRow
+from specdist.processing.registry import processor_named
+from specdist.processing.vocab_map import VOCAB_MAP, targets_of
+from specdist.processing.working_row import Remark, WorkingRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +59,130 @@ def apply_partial(recipe: Recipe, row: Row, context: RowContext) -> PartialProce
     that do not fit the row (as `apply_recipe` does), and for a step that needs more of the row
     than is known, with what to capture instead.
     """
-    raise NotImplementedError
+    values = row.values
+    if not isinstance(values, ListedValues):
+        raise TypeError("a row that is known in part is needed")
+    origin = _origin(recipe, row, context)
+    size = _size(recipe, row, values, context)
+    if recipe.one_hot:
+        law = point_mass(row, context)
+        return PartialProcessed(law, (), origin, law.size, values.open_ended)
+    read = read_partial(row, size)
+    if isinstance(read, Row):
+        return _complete(recipe, read, values, context, origin)
+    if context.unnormalised:
+        raise SettingsError(
+            "unnormalised needs the sum of the row, and not all of its tokens are listed",
+            place=row.place,
+            expected="complete rows with --unnormalised",
+        )
+    steps, lazy = without_lazy(recipe, row.place)
+    made = _chained(read, steps, row, context)
+    if lazy is not None:
+        made = _redrawn(read, made, steps, lazy, row, context)
+    law_of = made.partial_law if isinstance(made, PartialRow) else made.law
+    open_ended = made.unlisted.open_ended if isinstance(made, PartialRow) else values.open_ended
+    return PartialProcessed(law_of(), made.remarks, origin, made.size, open_ended)
+
+
+def _complete(
+    recipe: Recipe, row: Row, values: ListedValues, context: RowContext, origin: Hashable
+) -> PartialProcessed:
+    """Every possible token is listed: the row is an ordinary one. A sum that the slack explains is
+    divided by, whatever the rounding of the format alone would explain."""
+    explained = bool(values.slack) and row.kind is Kind.PROBABILITIES and not context.unnormalised
+    if explained:
+        context = replace(context, normalise=True)
+    made = apply_recipe(recipe, row, context)
+    remarks = made.remarks
+    if explained:
+        text = "the listed probabilities sum to 1 within the slack of the capture"
+        remarks = tuple(
+            replace(remark, message=f"{text}; read as weights over their exact sum")
+            if remark.ident == "row-not-normalised" and "--normalise" in remark.message
+            else remark
+            for remark in remarks
+        )
+    return PartialProcessed(made.law, remarks, origin, made.law.size, values.open_ended)
+
+
+def _chained(
+    working: WorkingRow, steps: Sequence[RecipeStep], row: Row, context: RowContext
+) -> WorkingRow:
+    """The row after the steps; an ordinary one from where every possible token is listed."""
+    for step in steps:
+        processor = processor_named(step.name)
+        if processor.is_neutral(step):
+            continue
+        refuse_repetition(processor, step, row)
+        if isinstance(working, PartialRow) and processor is VOCAB_MAP:
+            working = of_size(working, len(targets_of(step, context)))
+        working = _finished(applied(processor, step, working, context, row.place))
+    return working
+
+
+def _finished(working: WorkingRow) -> WorkingRow:
+    if isinstance(working, PartialRow):
+        return working.finished or working
+    return working
+
+
+def _redrawn(
+    working: WorkingRow,
+    free: WorkingRow,
+    steps: Sequence[RecipeStep],
+    lazy: RecipeStep,
+    row: Row,
+    context: RowContext,
+) -> WorkingRow:
+    """See `apply.apply_recipe`: both chains have to end in ordinary rows."""
+    refuse_repetition(LAZY_ALLOWED, lazy, row)
+    masked = _finished(applied(LAZY_ALLOWED, lazy, working, context, row.place))
+    again = _chained(masked, steps, row, context)
+    for made in (free, again):
+        if isinstance(made, PartialRow):
+            made.mixed(made, ())
+    if free.size != working.size:
+        raise SettingsError(
+            f"{lazy.name} behind a step that changes the vocabulary",
+            place=row.place,
+            expected="a chain without vocab-map, vocab-size and retokenise",
+        )
+    return free.mixed(again, lazy.ids())
+
+
+def _size(recipe: Recipe, row: Row, values: ListedValues, context: RowContext) -> int:
+    """The vocabulary size; of an open-ended one the smallest that has every id that is named."""
+    if not values.open_ended:
+        return row.size
+    named = [row.size - 1, *_named_ids(recipe)]
+    if context.history is not None:
+        named += [*context.history.tokens, *(context.history.drafted or ())]
+    return max(named) + 1
+
+
+def _named_ids(recipe: Recipe) -> Iterator[int]:
+    """Token ids in the arguments of steps."""
+    for step in recipe.steps:
+        if step.name == VOCAB_MAP.name:
+            continue
+        for _, argument in step.arguments:
+            if isinstance(argument, tuple):
+                for entry in argument:
+                    yield entry if isinstance(entry, int) else entry[0]
+
+
+def _origin(recipe: Recipe, row: Row, context: RowContext) -> Hashable:
+    """The captured row, whose unlisted tokens are what they are, and the steps."""
+    values = row.values
+    if not isinstance(values, ListedValues):
+        raise TypeError("a row that is known in part is needed")
+    steps = tuple(
+        step.text for step in recipe.steps if not processor_named(step.name).is_neutral(step)
+    )
+    ids: Hashable = values.ids if isinstance(values.ids, tuple) else values.ids.tobytes()
+    numbers: Hashable = values.values
+    if isinstance(values.values, FloatValues):
+        numbers = values.values.array.tobytes()
+    known = (row.place, row.kind, row.stage, ids, numbers, values.support)
+    return (known, recipe.one_hot, steps, context.history, context.drafted_token)

@@ -65,7 +65,8 @@ def _read(label: str, text: str) -> Argument:
     return tuple(map(int, entries))
 
 
-def _targets(step: RecipeStep, context: RowContext) -> tuple[int, ...]:
+def targets_of(step: RecipeStep, context: RowContext) -> tuple[int, ...]:
+    """The target id of each token of the row. Raises SettingsError where no map is known."""
     if step.argument("value") != GIVEN:
         return step.ids()
     if context.draft_map is None:
@@ -99,7 +100,7 @@ def _checked_size(targets: tuple[int, ...], size: int | None) -> int:
 
 
 def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow:
-    targets = _targets(step, context)
+    targets = targets_of(step, context)
     if len(targets) != row.size:
         raise SettingsError(
             f"vocab-map: the map has {len(targets)} entries, the row {row.size} tokens",

@@ -1,0 +1,162 @@
+"""The steps that change or drop named tokens of a row that is known in part, and temperature."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from specdist.errors import RowError
+from specdist.model.row import Kind
+from specdist.processing.listing import Listing, upper
+from specdist.processing.logit import ONE, ZERO
+from specdist.processing.spans import Span, product
+
+if TYPE_CHECKING:
+    from specdist.processing.partial_working_row import PartialRow
+
+
+def add(row: PartialRow, changes: Mapping[int, Fraction]) -> PartialRow:
+    """See `WorkingRow.add`. An unlisted token becomes a listed one that may be impossible; the sum
+    moves by ``w(x) (exp(change) - 1)``, which is monotone in w."""
+    row = _named(row, changes.keys())
+    touched = [x for x in changes if row.listing.holds(x)]
+    both = {x: changes[x] for x in touched} | {upper(x): changes[x] for x in touched}
+    after = row.listing.changed(row.listing.carrier.add(both))
+    total = row.total
+    for x in touched:
+        (low, high), (new_low, new_high) = row.listing.box(x), after.box(x)
+        ends = _difference(new_low, low), _difference(new_high, high)
+        total = _moved(total, min(e[0] for e in ends), max(e[1] for e in ends))
+    return replace(row, listing=after, total=total)
+
+
+def penalise(row: PartialRow, tokens: Collection[int], factor: Fraction) -> PartialRow:
+    """See `WorkingRow.penalise`; the sizes of logits that come from a rounded sum are known up to
+    that rounding, and so is what the penalty makes of them."""
+    row = _named(row, tokens)
+    touched = sorted({x for x in tokens if row.listing.holds(x)})
+    listing = row.listing
+    if row.lift:
+        listing = listing.doubled(x for x in touched if listing.is_sharp(x))
+    entries = [*touched, *map(upper, touched)]
+    carrier = listing.carrier.penalise(entries, factor)
+    if row.lift:
+        amount = abs(factor - 1) * row.lift
+        carrier = carrier.add(dict.fromkeys(touched, -amount))
+        carrier = carrier.add(dict.fromkeys(map(upper, touched), amount))
+    after = listing.changed(carrier)
+    total = row.total
+    for x in touched:
+        (low, high), (new_low, new_high) = row.listing.box(x), after.box(x)
+        if row.listing.is_sharp(x) and after.is_sharp(x):
+            least, most = _difference(new_low, low)
+        else:
+            least, most = new_low.least - _most(high), _most(new_high) - low.least
+        total = _moved(total, least, most)
+    return replace(row, listing=after, total=total)
+
+
+def _named(row: PartialRow, tokens: Collection[int]) -> PartialRow:
+    """The row with these unlisted tokens listed, as far as their values are bounded at all."""
+    found = row.unlisted.among(tokens)
+    if not found or row.listing.cap is None:
+        return row
+    listing = row.listing.with_upper(found)
+    return replace(row, listing=listing, unlisted=row.unlisted.without(found))
+
+
+def _difference(new: Span, old: Span) -> tuple[Fraction, Fraction]:
+    return new.least - _most(old), _most(new) - old.least
+
+
+def _moved(total: Span, least: Fraction, most: Fraction) -> Span:
+    end = None if total.most is None else max(total.most + most, ZERO)
+    return Span(max(total.least + least, ZERO), end)
+
+
+def _most(span: Span) -> Fraction:
+    if span.most is None:
+        raise OverflowError("the weight of a listed token has no bound")
+    return span.most
+
+
+def keep(row: PartialRow, tokens: Collection[int]) -> PartialRow:
+    """See `WorkingRow.keep`: of the unlisted tokens only those that are named stay possible."""
+    wanted = set(tokens)
+    rest = row.rest
+    others = row.unlisted.count
+    named = row.unlisted.among(wanted)
+    gone = Span.of(ZERO)
+    if others != len(named):
+        left = None if others is None else others - len(named)
+        gone = Span(ZERO, rest.most).within(ZERO, product(left, row.listing.cap))
+        taken = product(len(named), row.listing.cap)
+        gone = gone.within(ZERO if taken is None else max(rest.least - taken, ZERO), None)
+    row = _named(row, named)
+    unlisted = row.unlisted
+    if row.listing.cap is None:
+        unlisted = replace(unlisted, inside=frozenset(named), number=len(named))
+    else:
+        unlisted = replace(unlisted, number=0)
+    dropped = [x for x in row.listing.tokens() if x not in wanted]
+    return without(replace(row, unlisted=unlisted, total=row.total.less(gone)), dropped)
+
+
+def drop(row: PartialRow, tokens: Collection[int]) -> PartialRow:
+    """See `WorkingRow.drop`: unlisted tokens that are named take their mass along, whatever it
+    is."""
+    named = row.unlisted.among(tokens)
+    gone = Span(ZERO, row.rest.most).within(ZERO, product(len(named), row.listing.cap))
+    row = replace(row, unlisted=row.unlisted.without(named), total=row.total.less(gone))
+    return without(row, [x for x in set(tokens) if row.listing.holds(x)])
+
+
+def without(row: PartialRow, tokens: list[int]) -> PartialRow:
+    if not tokens:
+        return _possible(row, row.listing)
+    total = row.total
+    gone, boxes = row.listing, ZERO
+    least = ZERO
+    for x in tokens:
+        low, high = gone.box(x)
+        least += low.least
+        boxes += _most(high)
+    total = total.less(Span(least, boxes))
+    return _possible(replace(row, total=total), row.listing.without(tokens))
+
+
+def _possible(row: PartialRow, listing: Listing) -> PartialRow:
+    if not listing.count() and row.unlisted.count == 0:
+        raise RowError(
+            "no token is left",
+            place=row.place,
+            expected="a step that keeps at least one token",
+            advice="check the ids and limits of the step; nothing is repaired silently",
+        )
+    return replace(row, listing=listing)
+
+
+def divide(row: PartialRow, temperature: Fraction) -> PartialRow:
+    """See `WorkingRow.divide`. The sum at the new temperature is an interval: see `box_powers`."""
+    listing = row.listing
+    after = listing.changed(listing.carrier.divide(temperature))
+    total = row.sum_within_boxes()
+    group = None
+    if row.unlisted.count != 0:
+        cap = row.cap
+        if cap is None:
+            bare = after.sums()
+            return _tempered(row, after, Span(bare.sharp.least + bare.low, None), temperature)
+        group = (row.unlisted.count, cap)
+    try:
+        made = listing.powers(after, group, total, ONE / temperature)
+    except ValueError:
+        row.refuse_sum()
+    return _tempered(row, after, made, temperature)
+
+
+def _tempered(row: PartialRow, after: Listing, total: Span, temperature: Fraction) -> PartialRow:
+    lift = row.lift / temperature if row.captured.kind is Kind.PROBABILITIES else ZERO
+    return replace(row, listing=after, total=total.short(), lift=lift)
