@@ -352,8 +352,7 @@ def test_every_changed_byte_is_seen_or_harmless(tmp_path: Path) -> None:
 SETTINGS = {
     "kind": (Kind.LOGITS, "--kind says logits"),
     "stage": (Stage.PROCESSED, "--stage says processed"),
-    "numbers": (NumberFormat.FLOAT16, "--numbers says float16"),
-    "axes": ("time,vocab", "--axes with"),
+    "rows": ((3,), "--rows with a llama.cpp KLD base file"),
 }
 
 
@@ -362,7 +361,7 @@ def test_what_the_format_fixes_is_not_told(name: str) -> None:
     value, message = SETTINGS[name]
     with pytest.raises(SettingsError, match=message):
         opened(sample("target"), **{name: value})
-    fixed = {"kind": Kind.LOGPROBS, "stage": Stage.RAW, "vocab_size": 257}
+    fixed = {"axes": "time,vocab", "kind": Kind.LOGPROBS, "stage": Stage.RAW, "vocab_size": 257}
     assert opened(sample("target"), **fixed).count == 14
 
 

@@ -14,6 +14,7 @@ _NUMBERS = ("decimal", "float16", "bfloat16", "float32", "float64")
 _STAGES = ("raw", "temperature", "processed")
 _LENGTHS = "Blocks: a step has n draft rows and n + 1 target rows; as 4,4,3 or 4x12 or in a file."
 _SHIFT = "Row i of a table is the law of token i + SHIFT."
+_ROWS = "Read only the first N rows of each sequence of a dump, as 6 or 3,6."
 _HISTORY = "Token ids before the step, for the penalties, as 1,2,3."
 _ROLE = "Replace the recipe of one role, as drafted_from=top-p:9/10; repeatable."
 
@@ -23,6 +24,7 @@ INPUT: tuple[Option, ...] = (
     Option("draft-lengths", _IN, _LENGTHS, "LENGTHS"),
     Option("axes", _IN, "Meaning of the axes, where three or more are longer than 1.", "AXES"),
     Option("shift", _IN, _SHIFT, "SHIFT", choices=("0", "1")),
+    Option("rows", _IN, _ROWS, "N[,N...]"),
     Option("reader", _IN, "Read with this reader, whatever the content looks like.", "NAME"),
     Option("numbers", _IN, "Format the numbers were dumped from.", "NUMBERS", choices=_NUMBERS),
     Option("kind", _IN, "What the numbers are.", "KIND", choices=_KINDS),

@@ -102,6 +102,7 @@ def _reading(chosen: Layered) -> ReadingSettings:
         stage=chosen.get("stage", enum_of(Stage)),
         numbers=chosen.get("numbers", enum_of(NumberFormat)),
         axes=chosen.get("axes", text),
+        rows=chosen.get("rows", _rows),
         shift=chosen.get("shift", lambda name, value: int(read.choice(name, value, ("0", "1")))),
         vocab_size=chosen.get("vocab-size", read.whole, 1),
         draft_lengths=chosen.get("draft-lengths", text),
@@ -110,6 +111,16 @@ def _reading(chosen: Layered) -> ReadingSettings:
         limit=chosen.get("limit", read.whole, 1),
         normalise=chosen.flag("normalise"),
     )
+
+
+def _rows(name: str, text: str) -> tuple[int, ...]:
+    counts = read.whole_list(name, text)
+    if not sum(counts):
+        raise SettingsError(
+            f"{name}={text[:40]} leaves no row",
+            expected="how many rows of each sequence to read, as 6 or 3,6",
+        )
+    return counts
 
 
 def _checking(chosen: Layered) -> dict[str, Any]:

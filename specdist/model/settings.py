@@ -18,7 +18,8 @@ from specdist.model.user_rule import UserRule
 class ReadingSettings:
     """How files are read; None means "decide by the evidence, or refuse". ``normalise``: rows of
     unclear kind are probabilities, for those are what can be normalised. ``shift``: whether row i
-    of a table is the law of token i (0) or of token i + 1 (1)."""
+    of a table is the law of token i (0) or of token i + 1 (1). ``rows``: how many rows of each
+    sequence of a dump are read, one number for all sequences or one each."""
 
     reader: str | None = None
     kind: Kind | None = None
@@ -26,6 +27,7 @@ class ReadingSettings:
     numbers: NumberFormat | None = None
     axes: str | None = None
     shift: int | None = None
+    rows: tuple[int, ...] | None = None
     vocab_size: int | None = None
     draft_lengths: str | None = None
     vocab: str | None = None

@@ -27,21 +27,34 @@ _LETTERS = {"b": "batch", "n": "beam", "t": "time", "v": "vocab"}
 
 @dataclass(frozen=True, slots=True)
 class RowTable:
-    """``count`` rows of ``size`` numbers; row n has the index ``unravel(n)`` over ``grid``."""
+    """``count`` rows of ``size`` numbers; row n has the index ``unravel(n)`` over ``grid``.
+
+    ``used`` says how many rows of each sequence (of each run along the last axis of ``grid``) are
+    counted at all; None: all of them.
+    """
 
     tensor: Tensor
     element: Element
     place: str
     order: tuple[int, ...]
     vocab_axis: int
+    used: tuple[int, ...] | None = None
 
     @property
     def grid(self) -> tuple[int, ...]:
         return tuple(self.tensor.shape[axis] for axis in self.order)
 
     @property
+    def lengths(self) -> tuple[int, ...]:
+        """The rows of each sequence that are counted."""
+        if self.used is not None:
+            return self.used
+        grid = self.grid
+        return (grid[-1],) * prod(grid[:-1]) if grid else (1,)
+
+    @property
     def count(self) -> int:
-        return prod(self.grid)
+        return prod(self.grid) if self.used is None else sum(self.used)
 
     @property
     def size(self) -> int:
@@ -50,9 +63,21 @@ class RowTable:
     def index(self, row: int) -> dict[int, int]:
         """Tensor axis -> index, for every axis but the vocabulary."""
         found: dict[int, int] = {}
+        row = self._stored(row)
         for axis in reversed(self.order):
             row, found[axis] = divmod(row, self.tensor.shape[axis])
         return found
+
+    def _stored(self, row: int) -> int:
+        """The number that a counted row has among all rows."""
+        if self.used is None:
+            return row
+        longest = self.grid[-1]
+        for sequence, length in enumerate(self.used):
+            if row < length:
+                return sequence * longest + row
+            row -= length
+        raise IndexError(row)
 
     def locate(self, row: int) -> tuple[Storage, int, int]:
         """Storage, offset of the first number and stride along the vocabulary, in elements."""
@@ -76,6 +101,22 @@ class RowTable:
         if token is not None:
             named.append(str(token))
         return f"{self.place}[{', '.join(named)}]" if named else self.place
+
+    def with_lengths(self, lengths: tuple[int, ...]) -> RowTable:
+        """The table with only the first rows of each sequence, as ``--rows`` says; one number
+        stands for all sequences. Raises CaptureError where they do not fit."""
+        if not self.order:
+            raise CaptureError("--rows for a single row", place=self.place)
+        longest, count = self.grid[-1], prod(self.grid[:-1])
+        given = lengths * count if len(lengths) == 1 else lengths
+        if len(given) != count or max(given) > longest:
+            raise CaptureError(
+                f"--rows says {','.join(map(str, lengths))}",
+                place=self.place,
+                expected=f"one number up to {longest}"
+                + (f", or {count} of them, one for each sequence" if count > 1 else ""),
+            )
+        return replace(self, used=given)
 
     def with_tensor(self, tensor: Tensor) -> RowTable:
         return replace(self, tensor=tensor)

@@ -90,6 +90,7 @@ def describe_archive(
             side = make_side(archive, tensor, shorten(tensor.name), reading)
         except CaptureError as error:
             facts.append((shorten(tensor.name), error.message))
+            facts += [(f"{shorten(tensor.name)} help", error.advice)] if error.advice else []
         else:
             facts += side.facts()[1:]
     return tuple(facts)

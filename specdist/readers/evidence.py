@@ -16,6 +16,8 @@ from specdist.errors import CaptureError, RowError
 from specdist.model.row import Kind, NumberFormat
 from specdist.readers.axes import RowTable
 from specdist.readers.row_blocks import read_rows
+from specdist.readers.row_columns import Padding, equal_columns
+from specdist.readers.row_doubts import Doubt, first_doubtful
 from specdist.readers.row_values import widened
 from specdist.readers.storage import Handles
 
@@ -51,6 +53,14 @@ class Evidence:
     """Whether a sampled row holds a finite value below 0."""
     masked: bool = False
     """Whether the sampled rows hold nothing but -inf."""
+    kept: tuple[int, ...] = ()
+    """How many tokens of each sampled row are not -inf."""
+    doubtful: int | None = None
+    """The first sampled row that looks like memory that was never written."""
+    padding: Padding | None = None
+    """Equal columns at the end of the rows of logits."""
+    flat: bool = False
+    """Whether the sampled rows hold nothing but zeros."""
 
 
 def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -> Evidence:
@@ -66,6 +76,8 @@ def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -
     kinds: list[tuple[Kind | None, str]] = []
     masks: list[NDArray[np.bool_]] = []
     grids: list[str] = []
+    doubts: dict[int, Doubt] = {}
+    shown: list[NDArray[np.float64]] = []
     lowest = 0.0
     with Handles() as handles:
         for found in read_rows(table, handles, numbers, kind, rows):
@@ -73,6 +85,8 @@ def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -
             masks.append(np.isneginf(values))
             lowest = min(lowest, float(values.min(where=~masks[-1], initial=0.0)))
             grids.append(_grid(found.array, numbers))
+            doubts[found.row] = found.doubt
+            shown.append(values)
             if kind is None and not masks[-1].all():
                 kinds.append(_kind_of(values, numbers))
     varying = any(not np.array_equal(mask, masks[0]) for mask in masks)
@@ -80,7 +94,20 @@ def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -
     sentinel = lowest if lowest in _SENTINELS else None
     masked = all(mask.all() for mask in masks)
     grid = _common(grids)
-    return Evidence(decided, reason, masks[0], varying, grid, sentinel, lowest < 0, masked)
+    return Evidence(
+        decided,
+        reason,
+        masks[0],
+        varying,
+        grid,
+        sentinel,
+        lowest < 0,
+        masked,
+        tuple(int((~mask).sum()) for mask in masks),
+        first_doubtful(doubts) if decided is Kind.LOGITS else None,
+        equal_columns(shown) if decided is Kind.LOGITS else None,
+        all(doubt is Doubt.ZERO for doubt in doubts.values()),
+    )
 
 
 def kind_or_error(evidence: Evidence, place: str, otherwise: Kind | None = None) -> Kind:

@@ -41,7 +41,7 @@ def pair_capture(
         check_fit(lengths, target.table.count, draft.table.count, place)
     context = pair_context(target, draft)
     steps = lengths.steps if lengths is not None else target.table.count
-    facts += [*target.facts(), *draft.facts(), ("stage", _stage(target))]
+    facts += [*target.facts(), *draft.facts(), ("stage", target.stage_text)]
     facts += [("steps", str(steps)), *context.facts, *_metadata(target, draft)]
 
     def iterate() -> Iterator[Step]:
@@ -176,10 +176,6 @@ def _stored_lengths(target: Side, draft: Side, facts: list[tuple[str, str]]) -> 
 def _reader(target: Side, draft: Side) -> str:
     readers = [target.archive.reader, draft.archive.reader]
     return readers[0] if readers[0] == readers[1] else " + ".join(readers)
-
-
-def _stage(side: Side) -> str:
-    return f"{side.stage.value} ({'assumed' if side.assumed else 'as told'})"
 
 
 def _metadata(target: Side, draft: Side) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from specdist.errors import CaptureError
 from specdist.model.row import Kind, NumberFormat
 from specdist.readers.axes import RowTable
+from specdist.readers.row_doubts import Doubt, row_doubts
 from specdist.readers.row_values import check_block, narrowed
 from specdist.readers.storage import Handles, Storage
 
@@ -31,11 +32,13 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class RowArray:
-    """One row as stored; ``masked`` says that its block holds -inf somewhere."""
+    """One row as stored; ``masked`` says that its block holds -inf somewhere; ``doubt`` whether a
+    row of logits looks like memory that was never written."""
 
     row: int
     array: Array
     masked: bool
+    doubt: Doubt = Doubt.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,10 @@ def read_rows(
         block = _block(table, handles, [wanted[first + k] for k in range(count)])
         block = narrowed(block, stored, numbers, table, wanted[first])
         masked = check_block(block, numbers, kind, table, wanted[first])
+        doubts = row_doubts(block, numbers) if kind in (None, Kind.LOGITS) else None
         for k in range(count):
-            yield RowArray(wanted[first + k], block[k], masked)
+            doubt = Doubt.NONE if doubts is None else Doubt(int(doubts[k]))
+            yield RowArray(wanted[first + k], block[k], masked, doubt)
 
 
 def _groups(table: RowTable, rows: Sequence[int]) -> Iterator[tuple[int, int]]:

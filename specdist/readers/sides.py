@@ -9,16 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specdist.errors import CaptureError
+from specdist.errors import CaptureError, RowError
 from specdist.model.row import FloatValues, Kind, NumberFormat, Row, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers.archive_contents import why_no_rows
 from specdist.readers.axes import RowTable, row_table
+from specdist.readers.batch_ends import check_ends
 from specdist.readers.elements import as_row_element
 from specdist.readers.evidence import Evidence, gather_evidence, kind_or_error
+from specdist.readers.raw_siblings import shown_processing, stage_of
 from specdist.readers.row_blocks import RowArray, read_rows
+from specdist.readers.row_doubts import Doubt
+from specdist.readers.side_facts import side_facts
 from specdist.readers.storage import Handles
 from specdist.readers.tensor import Archive, Tensor
+from specdist.readers.unwritten_rows import first_unwritten, unwritten
 
 _NARROWER = {
     NumberFormat.FLOAT64: (NumberFormat.FLOAT32, NumberFormat.FLOAT16, NumberFormat.BFLOAT16),
@@ -28,7 +33,8 @@ _NARROWER = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Target or draft rows of a pair. ``assumed`` says that nobody stated the stage."""
+    """Target or draft rows of a pair. ``assumed`` says that nothing states the stage, ``vouched``
+    that the user said how many rows there are."""
 
     label: str
     archive: Archive
@@ -38,13 +44,27 @@ class Side:
     numbers: NumberFormat
     evidence: Evidence
     assumed: bool
+    vouched: bool = False
+    shown: str = ""
+    """What another tensor of the archive shows of earlier processing."""
 
     def rows(self, handles: Handles) -> Iterator[tuple[Row, bool]]:
         """Every row in order, and whether it shows the mask of an earlier processing step."""
         for found in read_rows(self.table, handles, self.numbers, self.kind):
+            if found.doubt and not self.vouched:
+                self._check_written(found)
             place = self.table.place_of(found.row)
             row = Row(FloatValues(found.array), self.kind, self.stage, self.numbers, place)
             yield row, found.masked and self.assumed and self._looks_processed(found)
+
+    def _check_written(self, found: RowArray) -> None:
+        """Raises RowError for a row that nobody computed; rows of zeros alone are rows."""
+        if self.kind is not Kind.LOGITS or (found.doubt is Doubt.ZERO and self.evidence.flat):
+            return
+        error = unwritten(self.table, found.row, found.doubt)
+        raise RowError(
+            error.message, place=error.place, expected=error.expected, advice=error.advice
+        )
 
     def _looks_processed(self, found: RowArray) -> bool:
         mask = neg_inf(found.array, self.numbers)
@@ -55,49 +75,15 @@ class Side:
             return not _is_padding(mask)
         return self.evidence.masks_vary or first is None or not np.array_equal(mask, first)
 
+    @property
+    def stage_text(self) -> str:
+        """The stage, and what it rests on."""
+        how = "as the file shows" if self.shown else "assumed" if self.assumed else "as told"
+        return f"{self.stage.value} ({how})"
+
     def facts(self) -> list[tuple[str, str]]:
         """What ``inspect`` prints about this side."""
-        label, table = self.label, self.table
-        facts = [
-            (label, f"{table.place}: {table.tensor.describe()}"),
-            (f"{label} rows", f"{table.count} of {table.size} tokens"),
-            (f"{label} kind", f"{self.kind.value} ({self.evidence.reason})"),
-            (f"{label} numbers", self._numbers_fact()),
-        ]
-        mask = self.evidence.mask
-        if mask is not None and mask.any():
-            change = "varies between rows" if self.evidence.masks_vary else "is the same"
-            facts.append(
-                (
-                    f"{label} mask",
-                    f"-inf at {int(mask.sum())} of {table.size} tokens in the first "
-                    f"row; the pattern {change} in the rows looked at",
-                )
-            )
-        if self.evidence.sentinel is not None:
-            facts.append(
-                (
-                    f"{label} lowest",
-                    f"{self.evidence.sentinel:.6g}, which some tools write for "
-                    "-inf; it is read as the finite number it is",
-                )
-            )
-        if table.tensor.name.endswith("scores") and self.assumed:
-            facts.append(
-                (f"{label} name", "scores: transformers' output_scores are already processed")
-            )
-        return facts
-
-    def _numbers_fact(self) -> str:
-        stored = self.table.element
-        text = self.numbers.value
-        if stored.numbers is not self.numbers:
-            text += f" (stored as {stored.name})"
-        if stored.big_endian:
-            text += ", big endian"
-        if self.evidence.grid:
-            text += f"; the rows looked at lie on the {self.evidence.grid} grid"
-        return text
+        return side_facts(self)
 
 
 def make_side(archive: Archive, tensor: Tensor, label: str, reading: ReadingSettings) -> Side:
@@ -109,13 +95,30 @@ def make_side(archive: Archive, tensor: Tensor, label: str, reading: ReadingSett
     element = as_row_element(tensor.element, reading.numbers, place)
     size = reading.vocab_size if label != "draft" else None  # a draft may have ids of its own
     table = row_table(tensor, element, place, reading.axes, size)
+    if reading.rows is not None:
+        table = table.with_lengths(reading.rows)
+    check_ends(archive, table, label)
     numbers = _numbers(element.numbers, reading.numbers, place)
     evidence = gather_evidence(table, numbers, reading.kind)
+    if evidence.doubtful is not None and reading.rows is None:
+        raise first_unwritten(table, numbers, evidence.doubtful)
     kind = reading.kind or Kind.LOGITS
     if table.count and reading.kind is None:
         kind = kind_or_error(evidence, place, Kind.PROBABILITIES if reading.normalise else None)
-    stage = reading.stage or Stage.RAW
-    return Side(label, archive, table, kind, stage, numbers, evidence, reading.stage is None)
+    known = None if reading.stage is not None else shown_processing(archive, table)
+    stage = reading.stage or (Stage.RAW if known is None else stage_of(known[1]))
+    return Side(
+        label,
+        archive,
+        table,
+        kind,
+        stage,
+        numbers,
+        evidence,
+        assumed=reading.stage is None and known is None,
+        vouched=reading.rows is not None,
+        shown="" if known is None else f"{known[0].name} in the same file, {known[1].text()}",
+    )
 
 
 def neg_inf(array: NDArray[Any], numbers: NumberFormat) -> NDArray[np.bool_]:

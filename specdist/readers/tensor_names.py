@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from shlex import quote
 
 from specdist.errors import CaptureError, NotACaptureError
-from specdist.readers.archive_contents import could_be_rows, no_rows, why_no_rows
+from specdist.readers.archive_contents import (
+    could_be_rows,
+    no_rows,
+    raw_and_processed,
+    why_no_rows,
+)
 from specdist.readers.naming import listing, nearest, shorten
 from specdist.readers.tensor import Archive, Tensor
 
@@ -91,6 +96,12 @@ def _pair_advice(archive: Archive) -> str:
     if only is not None and len(rows) == 1 and only.stacked and only.shape[0] == 2:
         sides = [f"{names[0]}.{index}" for index in range(2)]
         return f"if it is (target, draft): {_command(*sides)}"
+    for raw, done in raw_and_processed(archive):
+        if {raw.name, done.name} == set(rows):
+            return (
+                f"{raw.name} and {done.name} are one side, raw and processed; with the other "
+                f"side in a file of its own: {_command(f'{archive.source}::{raw.name}', 'FILE')}"
+            )
     if len(rows) == 1:
         return f"with the other side in a file of its own: {_command(archive.source, 'FILE')}"
     if not rows:

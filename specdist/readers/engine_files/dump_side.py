@@ -39,7 +39,7 @@ def dump_side(side: Side) -> EngineFile:
         count=side.table.count,
         vocab_size=side.table.size,
         stage=side.stage,
-        stage_evidence="assumed" if side.assumed else "as told",
+        stage_evidence=side.shown or ("assumed" if side.assumed else "as told"),
         assumed=side.assumed,
         kind_evidence=f"{side.kind.value} ({side.evidence.reason})",
         concludes="complete rows: exact statements",

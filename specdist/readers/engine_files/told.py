@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from specdist.errors import CaptureError, SettingsError
-from specdist.model.row import Kind, NumberFormat, Stage
+from specdist.model.row import Kind, Stage
 from specdist.model.settings import ReadingSettings
 
 
 def check_told(reading: ReadingSettings, place: str, title: str, kind: Kind, stage: Stage) -> None:
-    """Raises SettingsError where ``--kind``, ``--stage``, ``--numbers`` or ``--axes`` contradict a
-    format of float32 rows whose kind and stage are fixed."""
+    """Raises SettingsError where ``--kind``, ``--stage`` or ``--rows`` contradict a format whose
+    kind, stage and rows are fixed. ``--axes`` and ``--numbers`` say how arrays are stored, and may
+    be meant for the other side."""
     for option, said, fixed in (
         ("--kind", reading.kind, kind),
         ("--stage", reading.stage, stage),
-        ("--numbers", reading.numbers, NumberFormat.FLOAT32),
     ):
         if said is not None and said is not fixed:
             raise SettingsError(
@@ -21,9 +21,9 @@ def check_told(reading: ReadingSettings, place: str, title: str, kind: Kind, sta
                 place=place,
                 expected=f"no {option}: the format fixes it",
             )
-    if reading.axes is not None:
+    if reading.rows is not None:
         raise SettingsError(
-            f"--axes with {title}", place=place, expected="no --axes: the format fixes them"
+            f"--rows with {title}", place=place, expected="no --rows: the format fixes them"
         )
 
 
