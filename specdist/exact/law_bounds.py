@@ -48,7 +48,7 @@ class LawBounds:
         """The probabilities of a law, each within the relative ``slack`` and the law's own bound;
         where both are 0 and no sum can round, exactly."""
         ids, values = _normalised(law)
-        if not law.bound and _sums_exactly(law, values):
+        if not law.bound and not slack and _sums_exactly(law, values):
             return cls(law.size, ids, values, values, exact=True)
         wide = float(slack) + 2.1 * float(min(law.bound, _ONE)) + 8 * _UNIT
         return cls(law.size, ids, values * max(1.0 - wide, 0.0), values * (1.0 + wide))
@@ -107,11 +107,27 @@ class LawBounds:
             least, most = least * (1.0 - wide), most * (1.0 + wide)
         return LawBounds(mine.size, mine.ids, least, most, bool(exact))
 
+    def without(self, token: int) -> LawBounds | None:
+        """The law with one token removed, not normalised; None where nothing is left."""
+        kept = self.ids != token
+        ids, low, high = self.ids[kept], self.low[kept], self.high[kept]
+        if not high.any():
+            return None
+        exact = self.exact and bool(kept.all())
+        if self.exact and not exact:
+            wide = (len(ids) + 8) * _UNIT
+            low, high = low * (1.0 - wide), high * (1.0 + wide)
+        return LawBounds(self.size, ids, low, high, exact)
+
     def entry(self, token: int) -> int | None:
         """Index of a token among ``ids``; None for one that is not possible."""
         entry = int(np.searchsorted(self.ids, token))
         inside = entry < len(self.ids) and self.ids[entry] == token and self.high[entry] > 0
         return entry if inside else None
+
+    def supports(self) -> tuple[int, int]:
+        """How many tokens are possible, at least and at most."""
+        return int(np.count_nonzero(self.low > 0)), int(np.count_nonzero(self.high > 0))
 
     def uniforms(self, token: int) -> tuple[Interval, Interval]:
         """Where the cumulative share before a token may lie, and where that with it may lie."""

@@ -91,8 +91,6 @@ class StepLine:
     accepted: int
     emitted: int
     kind: FinalKind
-    differed: int
-    undecided: int
 
 
 @dataclass(frozen=True, slots=True)
