@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from specdist.errors import CaptureError, RowError
 from specdist.model.row import Kind, NumberFormat
 from specdist.readers.axes import RowTable
-from specdist.readers.row_blocks import read_rows
+from specdist.readers.row_blocks import RowArray, read_rows
 from specdist.readers.row_columns import Padding, equal_columns
 from specdist.readers.row_doubts import Doubt, first_doubtful
 from specdist.readers.row_values import widened
@@ -65,49 +65,44 @@ class Evidence:
 
 def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -> Evidence:
     """Reads up to four rows spread over the table. Raises RowError for numbers no row may hold."""
-    sequential = any(piece.storage.sequential for piece in table.tensor.pieces)
-    count = table.count
-    if count == 0:
+    if table.count == 0:
         return Evidence(kind, "there are no rows", None, False, "")
-    step = 1 if sequential else max(1, (count - 1) // (SAMPLE - 1))
-    rows = sorted(
-        {min(count - 1, k * step) for k in range(SAMPLE)} | {0 if sequential else count - 1}
-    )
-    kinds: list[tuple[Kind | None, str]] = []
-    masks: list[NDArray[np.bool_]] = []
-    grids: list[str] = []
-    doubts: dict[int, Doubt] = {}
-    shown: list[NDArray[np.float64]] = []
-    lowest = 0.0
+    found: list[RowArray] = []
     with Handles() as handles:
-        for found in read_rows(table, handles, numbers, kind, rows):
-            values = widened(found.array[None, :], numbers)[0]
-            masks.append(np.isneginf(values))
-            lowest = min(lowest, float(values.min(where=~masks[-1], initial=0.0)))
-            grids.append(_grid(found.array, numbers))
-            doubts[found.row] = found.doubt
-            shown.append(values)
-            if kind is None and not masks[-1].all():
-                kinds.append(_kind_of(values, numbers))
-    varying = any(not np.array_equal(mask, masks[0]) for mask in masks)
+        found.extend(read_rows(table, handles, numbers, kind, _sampled(table)))
+    values = [widened(row.array[None, :], numbers)[0] for row in found]
+    masks = [np.isneginf(row) for row in values]
+    kinds = [
+        _kind_of(row, numbers) for row, mask in zip(values, masks, strict=True) if not mask.all()
+    ]
+    lowest = min(
+        float(row.min(where=~mask, initial=0.0)) for row, mask in zip(values, masks, strict=True)
+    )
     decided, reason = (kind, "as told") if kind is not None else _agreed(kinds)
-    sentinel = lowest if lowest in _SENTINELS else None
-    masked = all(mask.all() for mask in masks)
-    grid = _common(grids)
+    doubts = {row.row: row.doubt for row in found}
+    logits = decided is Kind.LOGITS
     return Evidence(
         decided,
         reason,
         masks[0],
-        varying,
-        grid,
-        sentinel,
-        lowest < 0,
-        masked,
-        tuple(int((~mask).sum()) for mask in masks),
-        first_doubtful(doubts) if decided is Kind.LOGITS else None,
-        equal_columns(shown) if decided is Kind.LOGITS else None,
-        all(doubt is Doubt.ZERO for doubt in doubts.values()),
+        masks_vary=any(not np.array_equal(mask, masks[0]) for mask in masks),
+        grid=_common([_grid(row.array, numbers) for row in found]),
+        sentinel=lowest if lowest in _SENTINELS else None,
+        negative=lowest < 0,
+        masked=all(mask.all() for mask in masks),
+        kept=tuple(int((~mask).sum()) for mask in masks),
+        doubtful=first_doubtful(doubts) if logits else None,
+        padding=equal_columns(values) if logits else None,
+        flat=all(doubt is Doubt.ZERO for doubt in doubts.values()),
     )
+
+
+def _sampled(table: RowTable) -> list[int]:
+    """Up to four rows: the first, the last and some between; compressed members from the start."""
+    sequential = any(piece.storage.sequential for piece in table.tensor.pieces)
+    step = 1 if sequential else max(1, (table.count - 1) // (SAMPLE - 1))
+    rows = {min(table.count - 1, k * step) for k in range(SAMPLE)}
+    return sorted(rows if sequential else rows | {table.count - 1})
 
 
 def kind_or_error(evidence: Evidence, place: str, otherwise: Kind | None = None) -> Kind:
