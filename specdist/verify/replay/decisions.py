@@ -37,6 +37,16 @@ class Decisions:
             return None if accepts is None else accepts is accepted
         return self._possible(model, index, accepted)
 
+    def chance(self, model: EngineModel, index: int, accepted: bool) -> Fraction | None:
+        """Probability of the recorded decision; None where a cut blurs it, or target/0 is met."""
+        if model.test is Test.ALWAYS or (model.test is Test.FIRST_UNCHECKED and not index):
+            return Fraction(int(accepted))
+        target, tested, _, blurred = self.pair(model, index)
+        if blurred or not tested:
+            return None
+        chance = min(target / tested, Fraction(1))
+        return chance if accepted else 1 - chance
+
     def pair(self, model: EngineModel, index: int) -> tuple[Fraction, Fraction, Fraction, bool]:
         """Target and tested probability of the drafted token, the relative error of their
         quotient, and whether a cut blurs them."""

@@ -2,10 +2,11 @@
 
 Given the recorded path up to position i (every earlier draft token accepted), the law is that of
 one position of the check, ``accepted + recovered``, with the laws that the model's roles read.
-Two kinds of model need more than that.
+Two kinds of model need more than that: shared uniforms, and narrow arithmetic.
 
     one uniform   reached means ``u < m`` with m the smallest earlier ``min(1, ratio)``; given that,
                   u is uniform below m, and x is accepted with probability min(1, P(x) / (m Q(x)))
+    others        see `shared_uniforms`
     arithmetic    x is accepted with probability ``Pr(u < fl(fl(P(x)) / fl(Q(x))))``, u on its grid
 
 A draft token of tested probability 0 has an infinite ratio. Rejected mass that meets an empty
@@ -32,11 +33,12 @@ from specdist.rules.registry import read_rule
 from specdist.rules.token_rule import accepted_by_ratio
 from specdist.verify.comparison import Comparison, compare, compare_laws, probability
 from specdist.verify.replay.decisions import Decisions
-from specdist.verify.replay.engine_model import EngineModel, Test
+from specdist.verify.replay.engine_model import EngineModel, Reuse, Test
 from specdist.verify.replay.modelled_step import decisions_of
 from specdist.verify.replay.narrow_test import accepted_in_format
 from specdist.verify.replay.pruning import keep_text
 from specdist.verify.replay.recorded_rows import RecordedRows
+from specdist.verify.replay.shared_uniforms import shared_outcomes
 from specdist.verify.setup import Setup
 
 SHIFTS = 12
@@ -87,7 +89,9 @@ class EmittedLaws:
         if model.arithmetic is not None:
             accepted = accepted_in_format(self._rows, model, laws, index)
             return recover(laws, accepted, model.recovery), True
-        if model.test is Test.ONE_UNIFORM:
+        if model.reuse in (Reuse.DRAFT_ACCEPT, Reuse.ACCEPT_FINAL, Reuse.DRAFT_FINAL):
+            return shared_outcomes(laws, model.reuse, model.recovery), True
+        if model.reuse is Reuse.ACCEPTS:
             smallest, error = self._smallest_ratio(model, index)
             if smallest < 1:
                 accepted = accepted_by_ratio(laws, smallest).doubted(error)

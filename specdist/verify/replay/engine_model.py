@@ -29,15 +29,28 @@ class Source:
 class Test(StrEnum):
     """How a drafted token is tested, with ``ratio = accept_target / accept_draft``.
 
-    ``RATIO``: accepted iff its own uniform is below the ratio. ``ONE_UNIFORM``: the uniform is the
-    same for all positions of a step. ``ALWAYS``: accepted. ``FIRST_UNCHECKED``: the first one is
-    accepted, the others by ratio.
+    ``RATIO``: accepted iff its uniform is below the ratio. ``ALWAYS``: accepted.
+    ``FIRST_UNCHECKED``: the first one is accepted, the others by ratio.
     """
 
     RATIO = "ratio"
-    ONE_UNIFORM = "one-uniform"
     ALWAYS = "always"
     FIRST_UNCHECKED = "first-unchecked"
+
+
+class Reuse(StrEnum):
+    """Which uniforms of a step are one number.
+
+    ``ACCEPTS``: those of all accept tests. ``DRAFT_ACCEPT``: that of a test and that of the draw of
+    its token. ``ACCEPT_FINAL``: that of the last test and that of the final token.
+    ``DRAFT_FINAL``: that of the final token and that of the draft token which it replaces.
+    """
+
+    NONE = "fresh"
+    ACCEPTS = "one-uniform"
+    DRAFT_ACCEPT = "draft-and-accept"
+    ACCEPT_FINAL = "accept-and-final"
+    DRAFT_FINAL = "draft-and-final"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +78,7 @@ class EngineModel:
     one_hot: frozenset[Role] = frozenset()
     recovery: str = "residual"
     test: Test = Test.RATIO
+    reuse: Reuse = Reuse.NONE
     pruning: Pruning | None = None
     arithmetic: NumberFormat | None = None
     numerics: Numerics = EXACT

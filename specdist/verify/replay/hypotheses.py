@@ -7,21 +7,27 @@ one of them is dropped at once. A fault that explains everything is a cause. It 
 contradicted the declared engine: that all uniforms of a step are one number, that every uniform is
 on the coarse grid, which tokens were dropped. A coarse grid is a fact that any fault may come with;
 where it is all that speaks against the declared engine, only the arithmetic of the test is varied.
+
+Facts without random numbers refute the declared engine by their likelihood. A fault explains them
+where its likelihood quotient against the declared engine, an e-value by itself, reaches the number
+of faults over the level, and lies within the level of the best one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from specdist.errors import SpecdistError
 from specdist.exact.accept_test import UniformGrid
+from specdist.exact.e_values import decimal_logarithm
 from specdist.model.settings import CheckSettings
 from specdist.model.trace import Trace
 from specdist.model.trace_evidence import EmittedLaw, Evidence, Explanation, Hypothesis, TraceFact
 from specdist.verify.replay.emitted import EmittedLaws
-from specdist.verify.replay.engine_model import DECLARED, EngineModel, Test
-from specdist.verify.replay.evidence import evidence_of
+from specdist.verify.replay.engine_model import DECLARED, EngineModel, Reuse
+from specdist.verify.replay.evidence import LEVEL, evidence_of
 from specdist.verify.replay.faults.arithmetic_faults import arithmetic_faults
 from specdist.verify.replay.faults.families import known_faults
 from specdist.verify.replay.modelled_step import StepFacts
@@ -48,13 +54,14 @@ def explain(
 
 @dataclass(slots=True)
 class _Tally:
-    """A model and how it fares."""
+    """A model and how it fares. ``gain``: log10 of its likelihood over that of the declared one."""
 
     model: EngineModel
     predicted: int = 0
     left_open: int = 0
     missed: TraceFact | None = None
     failed: str = ""
+    gain: float = 0.0
 
     @property
     def alive(self) -> bool:
@@ -88,6 +95,8 @@ class _Search:
         refuted = {one.subject for one in found if one.refuted and one.proof is None}
         self._grid = "grid" in refuted
         self._shared = "uniforms" in refuted
+        self._unlikely = bool(refuted & {"drafts", "decisions", "finals"})
+        self._level = max((one.level for one in found), default=LEVEL)
         self._dropped = survey.dropped > 0 and recorded.declared.pruning is None
         self._proven = bool(refuted) or any(one.proof is not None for one in found)
         base = recorded.declared
@@ -110,6 +119,8 @@ class _Search:
         tallies = [_Tally(model) for model in self._models(declared)]
         self._hold(tallies)
         causes = [tally for tally in tallies if tally.alive and self._explains(tally.model)]
+        if self._unlikely:
+            causes = self._likely(causes, len(tallies))
         return Explanation(
             declared=declared.hypothesis(),
             contradicted=True,
@@ -140,9 +151,23 @@ class _Search:
 
     def _explains(self, model: EngineModel) -> bool:
         """Whether a model predicts what is no single fact against the declared engine."""
-        if self._shared and model.test is not Test.ONE_UNIFORM:
+        if self._shared and model.reuse is Reuse.NONE:
             return False
         return not self._dropped or model.pruning is not None
+
+    def _likely(self, tallies: list[_Tally], tried: int) -> list[_Tally]:
+        """Those that the facts without random numbers speak for, likeliest first."""
+        conventions, declared = self._recorded.trace.conventions, self._recorded.declared
+        for _, rows in self._recorded.steps():
+            if rows is not None:
+                facts = StepFacts(rows, conventions)
+                known = list(facts.chances(declared))
+                for tally in tallies:
+                    tally.gain += _gain(facts.chances(tally.model), known)
+        least = decimal_logarithm(tried / self._level)
+        likely = sorted((t for t in tallies if t.gain >= least), key=lambda t: -t.gain)
+        best = likely[0].gain if likely else 0.0
+        return [t for t in likely if t.gain >= best + decimal_logarithm(self._level)]
 
     def _hold(self, tallies: Sequence[_Tally], to_the_end: bool = False) -> None:
         """Every fact of every step against the models that no fact has ruled out yet; with
@@ -182,6 +207,12 @@ def _hold_step(tally: _Tally, facts: StepFacts, to_the_end: bool) -> None:
         if tally.model.name == DECLARED:
             raise
         tally.failed = error.message
+
+
+def _gain(chances: Iterable[Fraction | None], known: Iterable[Fraction | None]) -> float:
+    """log10 of a quotient of likelihoods, over the facts that both models give a chance."""
+    pairs = [(mine, theirs) for mine, theirs in zip(chances, known, strict=True) if mine and theirs]
+    return sum(decimal_logarithm(mine / theirs) for mine, theirs in pairs if mine and theirs)
 
 
 def _is_reference(law: EmittedLaw) -> bool:

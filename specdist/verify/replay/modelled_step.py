@@ -10,7 +10,7 @@ from specdist.model.role import Role
 from specdist.model.trace import Conventions, FinalKind, TraceStep
 from specdist.model.trace_evidence import TraceFact
 from specdist.verify.replay.decisions import Decisions
-from specdist.verify.replay.engine_model import EngineModel, Pruning, Test
+from specdist.verify.replay.engine_model import EngineModel, Pruning, Reuse
 from specdist.verify.replay.pruning import measured
 from specdist.verify.replay.recorded_rows import RecordedRows, RowLaw, proposed
 from specdist.verify.replay.recovered_bounds import (
@@ -20,6 +20,8 @@ from specdist.verify.replay.recovered_bounds import (
     softmax_of,
     without,
 )
+from specdist.verify.replay.shared_uniforms import shared_in
+from specdist.verify.replay.survey import used_uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,6 +73,24 @@ class StepFacts:
             yield self._fact("decision", index, held, f"token {self.step.drafted[index]} {word}")
         yield from self._final(model)
         yield from self._uniforms(model)
+
+    def chances(self, model: EngineModel) -> Iterator[Fraction | None]:
+        """Probabilities of the recorded facts that no random number replays, in the order of
+        `facts`; None where a cut or a rounding leaves them open."""
+        step, replayed = self.step, self._conventions.inverse_cdf
+        uniforms = step.u_draft or () if replayed else ()
+        for index, token in enumerate(proposed(step)):
+            if len(uniforms) <= index < len(self.rows.rows("draft")):
+                law = self._law(model, Role.DRAFTED_FROM, index)
+                yield None if law.blurred else law.probability(token)
+        for index, accepted in enumerate(decisions_of(step)):
+            if index >= len(step.u_accept or ()):
+                yield self._decisions.chance(model, index, accepted)
+        place, final = final_place(step), step.final_token
+        at_hand = (replayed and step.u_final is not None) or step.final_noise is not None
+        if place is not None and final is not None and not at_hand:
+            bounds, blurred = self.final_bounds(model, *place)
+            yield None if bounds is None or blurred else _middle(bounds, final)
 
     def _fact(self, kind: str, index: int, holds: bool | None, text: str) -> TraceFact:
         return TraceFact(self.step.id, self.step.source, kind, index, holds, text)
@@ -172,15 +192,19 @@ class StepFacts:
         return left, blurred
 
     def _uniforms(self, model: EngineModel) -> Iterator[TraceFact]:
-        uniforms = self.step.u_accept or ()
-        if len(uniforms) > 1:
-            held = len(set(uniforms)) == 1 if model.test is Test.ONE_UNIFORM else None
-            yield self._fact("uniforms", 0, held, "uniforms of one step")
-        for index, uniform in enumerate(uniforms):
-            grid, on_grid = model.numerics.grid, None
-            if grid is not None:
-                on_grid = (uniform * grid.points).denominator == 1
+        if model.reuse is not Reuse.NONE:
+            held = shared_in(self.step, model.reuse)
+            if held is not None:
+                yield self._fact("uniforms", 0, held, f"uniforms of one step ({model.reuse.value})")
+        grid = model.numerics.grid
+        for index, uniform in enumerate(used_uniforms(self.step)):
+            on_grid = None if grid is None else (uniform * grid.points).denominator == 1
             yield self._fact("grid", index, on_grid, f"uniform {float(uniform)!r}")
+
+
+def _middle(bounds: LawBounds, token: int) -> Fraction:
+    chance = bounds.as_probabilities().probability(token)
+    return (chance.least + chance.most) / 2
 
 
 def _drawn(

@@ -33,9 +33,12 @@ class RecordedTrace:
 
     def steps(self) -> Iterator[tuple[TraceStep, RecordedRows | None]]:
         """Every step, and its rows where all that are needed are known in whole."""
+        ties_open = not self.trace.conventions.inverse_cdf
         for step in self.trace.steps():
-            whole = has_whole_rows(step)
-            yield step, RecordedRows(step, self.plan, self.settings) if whole else None
+            rows = None
+            if has_whole_rows(step):
+                rows = RecordedRows(step, self.plan, self.settings, ties_open)
+            yield step, rows
 
     @cached_property
     def survey(self) -> Survey:

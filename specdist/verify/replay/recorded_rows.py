@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from specdist.errors import SpecdistError
-from specdist.exact.law import FloatLaw, Law
+from specdist.exact.law import FloatLaw, Law, LogScores, RationalLaw
 from specdist.model.capture import Position, Step
 from specdist.model.options import ProcessingOptions
 from specdist.model.recipe import Recipe
-from specdist.model.row import ListedValues, PointMass, Row
+from specdist.model.row import FloatValues, ListedValues, PointMass, RationalValues, Row
 from specdist.model.settings import CheckSettings
 from specdist.model.trace import TraceStep
 from specdist.processing import RowContext, apply_recipe
@@ -129,11 +129,15 @@ class RecordedRows:
     """Laws of the rows of one step by side, number and recipe.
 
     A row keeps the history of its own position, whatever role reads it. Rows before the first read
-    as the first, rows beyond the last as the last.
+    as the first, rows beyond the last as the last. ``ties_open``: which of several equal values a
+    cut keeps is the engine's choice, and not known.
     """
 
-    def __init__(self, step: TraceStep, plan: Plan, settings: CheckSettings) -> None:
+    def __init__(
+        self, step: TraceStep, plan: Plan, settings: CheckSettings, ties_open: bool = True
+    ) -> None:
         self.step = step
+        self._ties_open = ties_open
         self._plan, self._settings = plan, settings
         self._whole = recorded_step(step, ProcessingOptions())
         self._laws: dict[tuple[int, Recipe], RowLaw] = {}
@@ -158,7 +162,8 @@ class RecordedRows:
                 raise error.at(row.place) from None
             said = {remark.ident for remark in made.remarks}
             unsure = "undecided-precision" in said
-            self._laws[key] = RowLaw(made.law, unsure or "near-cut" in said, unsure)
+            tied = self._ties_open and _cuts_a_tie(row, made.law)
+            self._laws[key] = RowLaw(made.law, unsure or tied or "near-cut" in said, unsure)
         return self._laws[key]
 
     def _context(self, index: int) -> RowContext:
@@ -166,3 +171,21 @@ class RecordedRows:
         position = positions[index] if index < len(positions) else None
         context = row_context(self._whole, position, index, self._plan, self._settings)
         return replace(context, target_size=self.step.target_rows[0].size)
+
+
+def _cuts_a_tie(row: Row, law: Law) -> bool:
+    """Whether the smallest value that was kept is also that of a token that was not."""
+    if law.support == row.size or law.size != row.size:
+        return False
+    if isinstance(row.values, FloatValues) and isinstance(law, FloatLaw) and law.ids is not None:
+        import numpy as np
+
+        array = LogScores(row.values.array, 0.0, Fraction(1)).block(slice(None))
+        kept = np.zeros(len(array), dtype=np.bool_)
+        kept[law.ids[law.weights > 0]] = True
+        return bool((array[~kept] == array[kept].min()).any())
+    if isinstance(row.values, RationalValues) and isinstance(law, RationalLaw):
+        pairs = list(zip(row.values.values, law.values, strict=True))
+        kept_values = [value for value, share in pairs if share and value is not None]
+        return any(value == min(kept_values) for value, share in pairs if not share)
+    return False

@@ -30,7 +30,7 @@ class Survey:
         """Takes in the random numbers of a step."""
         for kind, uniform in recorded_uniforms(step):
             self.bits[kind] = max(self.bits[kind], significant_bits(uniform))
-        for uniform in step.u_accept or ():
+        for uniform in used_uniforms(step):
             points = uniform.denominator
             power = points & (points - 1) == 0
             self.grid = max(self.grid, points) if power and self.grid else 0
@@ -52,13 +52,18 @@ class Survey:
 
 
 def recorded_uniforms(step: TraceStep) -> Iterator[tuple[str, Fraction]]:
-    """Kind and value of the recorded uniforms of a step, in the order in which they decide."""
+    """Kind and value of the uniforms that decided something, in the order in which they did."""
     for uniform in step.u_draft or ():
         yield "draft", uniform
-    for uniform in step.u_accept or ():
+    for uniform in used_uniforms(step):
         yield "accept", uniform
     if step.u_final is not None:
         yield "final", step.u_final
+
+
+def used_uniforms(step: TraceStep) -> tuple[Fraction, ...]:
+    """The accept uniforms up to the first rejection; behind it a trace may hold anything."""
+    return (step.u_accept or ())[: step.tests]
 
 
 def significant_bits(uniform: Fraction) -> int:

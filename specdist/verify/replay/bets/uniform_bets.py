@@ -14,7 +14,7 @@ from fractions import Fraction
 from specdist.model.row import NumberFormat
 from specdist.model.trace import Conventions, TraceStep
 from specdist.verify.replay.bets.statement import Statement
-from specdist.verify.replay.survey import Survey, recorded_uniforms
+from specdist.verify.replay.survey import Survey, recorded_uniforms, used_uniforms
 
 _ONE = Fraction(1)
 _RATES = {f"one in {every} repeats": Fraction(1, every) for every in (2, 16, 256, 4096)}
@@ -31,8 +31,11 @@ class FreshUniforms(Statement):
         self._seen: set[Fraction] = set()
 
     def add(self, step: TraceStep) -> None:
-        """The uniforms of one step, in the order in which they decide."""
+        """The uniforms of one step, in the order in which they decide. 0 stands for numbers that
+        were not drawn as well, and counts as fresh."""
         for kind, uniform in recorded_uniforms(step):
+            if not uniform:
+                continue
             bits = self._bits[kind]
             most = len(self._seen) * Fraction(2, 1 << bits)
             again = uniform in self._seen
@@ -76,7 +79,7 @@ class GridOfUniforms(Statement):
 
     def add(self, step: TraceStep) -> None:
         """The accept uniforms of one step; numbers off the generator's grid are not bet on."""
-        for uniform in step.u_accept or ():
+        for uniform in used_uniforms(step):
             points = uniform.denominator
             if points & (points - 1) == 0 and points.bit_length() - 1 <= self._bits:
                 self._finest = max(self._finest, points.bit_length() - 1)
