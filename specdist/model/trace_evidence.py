@@ -66,7 +66,8 @@ class Hypothesis:
     of the finding it would be, ``parameters`` what was inferred from the trace (``("threshold",
     "above 0.19, up to 0.21")``). ``predicted`` facts follow from it, ``open`` ones are allowed by
     it, ``missed`` is the first fact that it rules out, None where it explains all of them.
-    ``lossless``: whether the emitted law at every reached position is proven to be the reference.
+    ``laws`` are those of the reached positions (of the first thousand or so in a long trace).
+    ``lossless``: whether each of them is proven to be the reference; None: open, or no law.
     """
 
     name: str

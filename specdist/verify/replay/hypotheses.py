@@ -35,6 +35,8 @@ from specdist.verify.replay.reading import RecordedTrace
 
 _WITH_LAWS = 8
 """Causes whose emitted laws are worked out."""
+_POSITIONS = 1_000
+"""Reached positions whose laws are worked out, for each of them."""
 
 
 def explain(
@@ -188,7 +190,9 @@ class _Search:
             if rows is not None:
                 emitted = EmittedLaws(rows, conventions)
                 for tally in causes[:_WITH_LAWS]:
-                    laws[tally.model.name] += emitted.laws(tally.model)
+                    listed = laws[tally.model.name]
+                    if len(listed) < _POSITIONS:
+                        listed += emitted.laws(tally.model)
         return tuple(tally.hypothesis(tuple(laws.get(tally.model.name, ()))) for tally in causes)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,14 +12,17 @@ from specdist.model.recipe import Recipe
 from specdist.model.role import Role
 from specdist.model.row import NumberFormat
 from specdist.processing import parse_recipe
-from specdist.processing.number_rounding import rounded_to
+from specdist.processing.number_rounding import LARGEST, LOWEST
+from specdist.processing.row_sum import PRECISION
 from specdist.rules.outcomes import RoleLaws
 from specdist.verify.replay.engine_model import EngineModel, Source
-from specdist.verify.replay.recorded_rows import RecordedRows, RowLaw
+from specdist.verify.replay.recorded_rows import RecordedRows
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
 
 _ONE = Fraction(1)
 
@@ -34,88 +36,66 @@ def accepted_in_format(
     numbers = model.arithmetic
     if numbers is None:
         raise ValueError("the model computes its test in real arithmetic")
+    import numpy as np
+
     drafted = laws[Role.DRAFTED_FROM]
-    target = _rounded(rows, model.sources[Role.ACCEPT_TARGET], index, numbers)
-    tested = None
+    target, unsure = _rounded(rows, model.sources[Role.ACCEPT_TARGET], index, numbers)
+    tested = np.ones_like(target)
     if Role.ACCEPT_DRAFT not in model.one_hot:
-        tested = _rounded(rows, model.sources[Role.ACCEPT_DRAFT], index, numbers)
-    source = model.sources[Role.DRAFTED_FROM]
-    possible = rows.law(source.side, index + source.shift, source.recipe).floats()[0].tolist()
-    chances = _chances(possible, target, tested, numbers, model.numerics)
+        tested, also = _rounded(rows, model.sources[Role.ACCEPT_DRAFT], index, numbers)
+        unsure = unsure or also
+    chances = _chances(_quotients(target, tested, numbers), model.numerics)
     vector = drafted.product(_vector(drafted, chances))
-    unsure = target.unsure or (tested is not None and tested.unsure)
+    grid = model.numerics.grid
+    if grid is not None and grid.step.denominator & (grid.step.denominator - 1):
+        vector = vector.doubted(Fraction(1, 2**50))  # shares of other grids round
     return vector.doubted(_ONE) if unsure else vector
 
 
-class _Narrow:
-    """Probabilities of all tokens rounded to a format, float64 [V]."""
-
-    def __init__(self, made: RowLaw) -> None:
-        import numpy as np
-
-        ids, shares = made.floats()
-        self.values = np.zeros(made.law.size)
-        self.values[ids] = shares * float(made.law.mass)
-        self.unsure = made.unsure
-
-
-def _rounded(rows: RecordedRows, source: Source, index: int, numbers: NumberFormat) -> _Narrow:
+def _rounded(
+    rows: RecordedRows, source: Source, index: int, numbers: NumberFormat
+) -> tuple[FloatArray, bool]:
+    """Probabilities of all tokens rounded to a format, exactly, and whether a rounding is open."""
     cast = parse_recipe(f"cast:{numbers.value}").steps
-    recipe = Recipe(source.recipe.steps + cast)
-    return _Narrow(rows.law(source.side, index + source.shift, recipe))
+    law = rows.law(source.side, index + source.shift, Recipe(source.recipe.steps + cast))
+    return law.dense() * float(law.law.mass), law.unsure
 
 
-def _chances(
-    possible: Sequence[int],
-    target: _Narrow,
-    tested: _Narrow | None,
-    numbers: NumberFormat,
-    numerics: Numerics,
-) -> dict[int, Fraction]:
-    """The chance of every possible token that has one. Tokens share few quotients."""
+def _quotients(target: FloatArray, tested: FloatArray, numbers: NumberFormat) -> FloatArray:
+    """``fl(target / tested)``, at most 1. A float64 quotient of two numbers of at most 24 bits lies
+    on a midpoint of the format only where the real one does, so rounding twice changes nothing."""
     import numpy as np
 
-    above = target.values
-    below = np.ones_like(above) if tested is None else tested.values
-    known: dict[tuple[float, float], Fraction] = {}
-    chances = {}
-    for token in possible:
-        pair = float(above[token]), float(below[token])
-        if not pair[0]:
-            continue
-        if pair not in known:
-            known[pair] = _chance(Fraction(pair[0]), Fraction(pair[1]), numbers, numerics)
-        chances[token] = known[pair]
-    return chances
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotients = np.where(target > 0.0, target / tested, 0.0)
+    finite = np.minimum(quotients, float(LARGEST[numbers]))
+    _, exponents = np.frexp(finite)
+    units = np.maximum(exponents - PRECISION[numbers], LOWEST[numbers])
+    rounded: FloatArray = np.ldexp(np.rint(np.ldexp(finite, -units)), units)
+    return np.minimum(rounded, 1.0)
 
 
-def _chance(
-    target: Fraction,
-    tested: Fraction,
-    numbers: NumberFormat,
-    numerics: Numerics,
-) -> Fraction:
-    quotient = rounded_to(target / tested, numbers) if tested else None
-    ratio = _ONE if quotient is None else min(quotient, _ONE)
-    if numerics.grid is None:
-        return ratio
-    return numerics.grid.share(ratio, numerics.inclusive)
+def _chances(ratios: FloatArray, numerics: Numerics) -> FloatArray:
+    """``Pr(u < ratio)``. On the grids of k / 2^n, k from 0, that is exact in float64."""
+    import numpy as np
+
+    grid = numerics.grid
+    if grid is None:
+        return ratios
+    values, inverse = np.unique(ratios, return_inverse=True)
+    shares = [float(grid.share(Fraction(v), numerics.inclusive)) for v in values.tolist()]
+    return np.array(shares)[inverse]
 
 
-def _vector(like: ExactVector, chances: dict[int, Fraction]) -> ExactVector:
-    """Chances by token as a vector; they are dyadic with few digits, so float64 holds them."""
+def _vector(like: ExactVector, chances: FloatArray) -> ExactVector:
+    """Chances by token as a vector over the tokens of ``like``."""
     if isinstance(like, RationalVector):
-        return RationalVector(tuple(chances.get(x, Fraction(0)) for x in range(like.size)))
+        return RationalVector(tuple(map(Fraction, chances.tolist())))
     from specdist.exact.float_atoms import Atom
     from specdist.exact.float_vector import FloatVector
 
     if not isinstance(like, FloatVector):
         raise TypeError("neither fractions nor float64 arrays")
-    import numpy as np
-
-    array: NDArray[np.float64] = np.zeros(like.space.size)
-    for token, chance in chances.items():
-        entry = like.space.entry(token)
-        if entry is not None:
-            array[entry] = float(chance)
+    ids = like.space.ids
+    array = chances if ids is None else chances[ids]
     return like.of({(Atom.of(array), frozenset()): _ONE}, Fraction(0))
