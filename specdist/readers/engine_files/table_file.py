@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from specdist.errors import CaptureError, SettingsError
+from specdist.errors import CaptureError
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers.engine_files.engine_file import EngineFile, EngineRow
@@ -36,12 +36,8 @@ from specdist.readers.engine_files.table_shift import Shift, shift_of
 
 
 def table_file(table: Table, reading: ReadingSettings) -> EngineFile:
-    """The rows of a table. Raises CaptureError, RowError and SettingsError, for rows beyond the
-    first ones while they are streamed."""
-    if reading.axes is not None:
-        raise SettingsError(
-            f"--axes with {table.title}", place=table.source, expected="no --axes: there are none"
-        )
+    """The rows of a table. Raises CaptureError and RowError, for rows beyond the first ones while
+    they are streamed."""
     sample = sample_of(table)
     rows = sample.rows()
     if not rows:
