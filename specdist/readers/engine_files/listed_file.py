@@ -16,8 +16,9 @@ from specdist.readers.engine_files.list_evidence import (
     refusal,
     stage_of,
 )
-from specdist.readers.engine_files.listed_rows import ListedRows
+from specdist.readers.engine_files.listed_rows import ListedRows, Request
 from specdist.readers.engine_files.logprob_lists import (
+    Asked,
     Ranking,
     TokenList,
     named_tokens,
@@ -79,7 +80,7 @@ def listed_file(
         source.warnings.append(_NAMED)
         for found in usable:
             found.ranking = Ranking.UNKNOWN
-    asked = {drawn: requested(_merged(usable, drawn)) for drawn in (True, False)}
+    asked = _asked(usable)
     rows_of = ListedRows(kind, stage.stage, asked, size)
     rows = [rows_of.row(found) for found in lists]
     facts = (*_facts(lists, usable, kind, asked), *numbers.facts())
@@ -131,9 +132,13 @@ def _complete(lists: Sequence[TokenList], size: int | None) -> bool:
     return all(len(found.entries) == size for found in lists)
 
 
-def _merged(lists: Sequence[TokenList], drawn: bool) -> list[TokenList]:
-    """The lists of one request that hold the sampled token and the k likeliest, uncut."""
-    return [found for found in lists if found.drawn is drawn and found.ranking is Ranking.MERGED]
+def _asked(lists: Sequence[TokenList]) -> dict[Request, Asked]:
+    """How many alternatives each request with merged lists asked for."""
+    merged: dict[Request, list[TokenList]] = {}
+    for found in lists:
+        if found.ranking is Ranking.MERGED:
+            merged.setdefault((found.sequence, found.drawn), []).append(found)
+    return {request: requested(part) for request, part in merged.items()}
 
 
 def _check_options(source: ListedSource, stage: StageClaim, reading: ReadingSettings) -> None:
@@ -153,10 +158,10 @@ def _usable(lists: Sequence[TokenList], source: ListedSource) -> list[TokenList]
     """The positions that may be used; the others are marked."""
     for found in lists:
         found.refused = found.refused or refusal(found, source.keyed_by_text)
-    asked = requested([found for found in lists if not found.refused])
+    asked = requested([found for found in lists if not found.refused]).at_least
     for found in lists:
-        short = asked is not None and len(found.entries) < asked
-        if source.keyed_by_text and short and not found.refused:
+        short = source.keyed_by_text and len(found.entries) < asked
+        if short and not found.refused:
             found.refused = (
                 f"{len(found.entries)} keys where {asked} tokens were asked for: texts that "
                 f"several tokens share were overwritten; the mass listed is {mass(found):.6g}"
@@ -200,13 +205,18 @@ def _facts(
     lists: Sequence[TokenList],
     usable: Sequence[TokenList],
     kind: Kind,
-    asked: dict[bool, int | None],
+    asked: dict[Request, Asked],
 ) -> list[tuple[str, str]]:
     counts = [len(found.entries) for found in lists]
     facts = [("entries a position", _range(counts))]
     for drawn, what in ((True, "alternatives asked for"), (False, "asked for in the prompt")):
-        if asked[drawn] is not None:
-            facts.append((what, str(asked[drawn])))
+        known = {
+            found.exactly
+            for (_, was_drawn), found in asked.items()
+            if was_drawn is drawn and found.exactly is not None
+        }
+        if known:
+            facts.append((what, ", ".join(map(str, sorted(known)))))
     if kind is Kind.LOGPROBS:
         facts.append(("listed mass", _range([mass(found) for found in lists])))
     alone = sum(found.own() is None for found in usable)

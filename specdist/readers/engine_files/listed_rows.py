@@ -11,6 +11,7 @@ from specdist.errors import RowError
 from specdist.model.row import FloatValues, Kind, ListedValues, NumberFormat, Stage
 from specdist.readers.engine_files.engine_file import EngineRow, Label
 from specdist.readers.engine_files.logprob_lists import (
+    Asked,
     Entry,
     Ranking,
     TokenList,
@@ -32,18 +33,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Values = FloatValues | ListedValues
+Request = tuple[int, bool]
+"""A sequence, and whether its rows were drawn from."""
 
 
 class ListedRows:
     """Makes rows, and counts what happened to them.
 
-    ``asked``: the k of merged lists, of rows that were drawn from (True) and rows of a prompt;
-    ``size``: of the vocabulary, where known. ``closed`` rows list every possible token, ``partial``
-    ones do not.
+    ``asked``: the k of merged lists by sequence, of rows that were drawn from (True) and rows of a
+    prompt; ``size``: of the vocabulary, where known. ``closed`` rows list every possible token,
+    ``partial`` ones do not.
     """
 
     def __init__(
-        self, kind: Kind, stage: Stage, asked: Mapping[bool, int | None], size: int | None
+        self, kind: Kind, stage: Stage, asked: Mapping[Request, Asked], size: int | None
     ) -> None:
         self.kind = kind
         self.stage = stage
@@ -98,10 +101,10 @@ class ListedRows:
         return told
 
     def _split(self, found: TokenList) -> tuple[list[Entry], list[Entry]]:
-        asked = self.asked[found.drawn] if found.ranking is Ranking.MERGED else None
+        asked = self.asked.get((found.sequence, found.drawn))
         ranked, more = split(found, asked)
         if not ranked and len(more) > 1 and found.ranking is not Ranking.UNKNOWN:
-            short = asked is not None and len(found.entries) < asked
+            short = asked is not None and len(found.entries) < asked.at_least
             self.short += short
             self.unordered += not short
         return ranked, more
@@ -151,6 +154,12 @@ class ListedRows:
     def _by_label(self, found: TokenList, labels: Sequence[Label]) -> ListedValues | None:
         """Entries whose label may stand for several tokens count as unlisted, so they raise the
         cap to their own value. None where no entry is left."""
+        if self.size is not None and len(labels) > self.size:
+            raise RowError(
+                f"{len(labels)} tokens in a vocabulary of {self.size}",
+                place=found.place,
+                expected="--vocab-size of the model",
+            )
         ranked, more = self._split(found)
         index = {label: i for i, label in enumerate(labels)}
         aside = [item for item in (*ranked, *more) if item.token not in index]

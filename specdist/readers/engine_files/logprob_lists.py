@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from math import inf
+from typing import NamedTuple
 
 from specdist.readers.engine_files.engine_file import Label
 from specdist.readers.engine_files.json_node import Node
@@ -131,18 +132,26 @@ def ranks_hold(found: TokenList) -> bool:
     return likelier < found.rank and as_likely >= min(found.rank, len(found.entries)) - 1
 
 
-def requested(lists: Sequence[TokenList]) -> int | None:
-    """The number k of alternatives that was asked for, where merged lists prove it: every list in
-    which some token is less likely than the sampled one has k entries. None where no list does, or
-    where lists contradict each other, as those of two requests may."""
-    proven: set[int] = set()
-    largest = 0
+class Asked(NamedTuple):
+    """The number k of alternatives that a request asked for: exactly, where lists prove it, and
+    the least that it can be."""
+
+    exactly: int | None
+    at_least: int
+
+
+def requested(lists: Sequence[TokenList]) -> Asked:
+    """The k of the merged lists of one request. A list in which some token is less likely than
+    the sampled one has k entries, any other k or k + 1, and none has more; one with fewer than k
+    lacks some."""
+    proven = largest = 0
     for found in lists:
         largest = max(largest, len(found.entries))
         own = number_of(found.own())
         if own is not None and min(values_of(found.others()), default=inf) < own:
-            proven.add(len(found.entries))
-    return min(proven) if len(proven) == 1 and largest <= min(proven) + 1 else None
+            proven = max(proven, len(found.entries))
+    least = max(proven, largest - 1)
+    return Asked(proven if proven == least else None, least)
 
 
 def named_tokens(lists: Sequence[TokenList]) -> bool:
@@ -154,13 +163,13 @@ def named_tokens(lists: Sequence[TokenList]) -> bool:
     return all(item.token in shared for found in lists for item in found.others())
 
 
-def split(found: TokenList, asked: int | None) -> tuple[list[Entry], list[Entry]]:
+def split(found: TokenList, asked: Asked | None) -> tuple[list[Entry], list[Entry]]:
     """The entries with known values, as the likeliest tokens, falling and none left out between
-    them, and the rest of which nothing follows. ``asked`` is the k of merged lists."""
+    them, and the rest of which nothing follows. ``asked`` belongs to merged lists."""
     usable = [item for item in found.entries if not isinstance(item.value, Absent)]
     if found.ranking is Ranking.SET:
         return _sorted(usable), []
-    short = asked is not None and len(found.entries) < asked
+    short = asked is not None and len(found.entries) < asked.at_least
     if found.ranking is Ranking.UNKNOWN or short or not _in_order(found):
         return [], usable
     if found.sampled is None:
@@ -189,12 +198,12 @@ def _without_sampled(found: TokenList, usable: list[Entry]) -> tuple[list[Entry]
     return ordered[:-1], ordered[-1:]
 
 
-def _is_one_of_them(found: TokenList, others: list[Entry], asked: int | None) -> bool:
+def _is_one_of_them(found: TokenList, others: list[Entry], asked: Asked | None) -> bool:
     """Whether the sampled token and the others are the n likeliest tokens."""
     if found.rank is not None:
         return found.rank <= len(found.entries)
-    if asked is not None:
-        return len(found.entries) <= asked
+    if asked is not None and asked.exactly is not None:
+        return len(found.entries) <= asked.exactly
     own = number_of(found.own())
     return own is not None and min(values_of(others), default=inf) < own
 

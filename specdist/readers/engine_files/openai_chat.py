@@ -24,7 +24,12 @@ from specdist.readers.engine_files.engine_file import AnswerFormat, EngineFile
 from specdist.readers.engine_files.json_node import Node
 from specdist.readers.engine_files.list_evidence import StageClaim
 from specdist.readers.engine_files.listed_file import ListedSource, listed_file
-from specdist.readers.engine_files.logprob_lists import Ranking, TokenList
+from specdist.readers.engine_files.logprob_lists import (
+    Ranking,
+    TokenList,
+    number_of,
+    values_of,
+)
 from specdist.readers.engine_files.logprob_numbers import LogprobNumbers
 
 _TITLE = "chat answer of the OpenAI shape"
@@ -86,21 +91,24 @@ def _content(choice: Node) -> Node | None:
 
 def say_lists(contents: list[Node], lists: list[TokenList], source: ListedSource) -> None:
     """Counts lists without their sampled token, and takes no bound from a list that is shorter
-    than others: what it lacks is not said."""
+    than others: what it lacks is not said. LMDeploy's lack the sampled token alone, which is then
+    likelier than the last of the list."""
     items = [item for content in contents for item in content.items()]
-    sizes = [_listed(item) for item in items]
-    outside = sum(
-        len(tops) > 0 and not _holds(item, tops) for item, tops in zip(items, sizes, strict=True)
-    )
-    if outside:
-        source.shown.append(("sampled tokens outside their list", str(outside)))
-    longest = max((len(tops) for tops in sizes), default=0)
-    short = [found for found, tops in zip(lists, sizes, strict=True) if len(tops) < longest]
-    for found in short:
-        found.ranking = Ranking.UNKNOWN
+    tops = [_listed(item) for item in items]
+    outside = [bool(top) and not _holds(item, top) for item, top in zip(items, tops, strict=True)]
+    if any(outside):
+        source.shown.append(("sampled tokens outside their list", str(sum(outside))))
+    longest = max(map(len, tops), default=0)
+    short = 0
+    for found, top, apart in zip(lists, tops, outside, strict=True):
+        own = number_of(found.own())
+        lacks_own = apart and own is not None and own > min(values_of(found.others()), default=own)
+        if len(top) < longest and not lacks_own:
+            found.ranking = Ranking.UNKNOWN
+            short += 1
     if short:
         source.warnings.append(
-            f"{len(short)} lists are shorter than the {longest} tokens of others: nothing bounds "
+            f"{short} lists are shorter than the {longest} tokens of others: nothing bounds "
             "unlisted tokens one by one there"
         )
 

@@ -113,16 +113,26 @@ def object_list(node: Node, sequence: int, index: int, numbers: LogprobNumbers) 
     if len(set(ids)) < len(ids):
         raise node.error("one token id is written in two ways", expected="one key an id")
     found = TokenList(sequence, index, node.place, entries, Ranking.MERGED)
-    first = entries[0] if entries and _engine_order(entries) else None
-    if first is not None:
-        found.sampled, found.rank = first.token, first.rank
+    own = _first_in_engine_order(entries) or _beyond_the_likeliest(entries)
+    if own is not None:
+        found.sampled, found.rank = own.token, own.rank
     return found
 
 
-def _engine_order(entries: list[Entry]) -> bool:
-    """Whether all entries but the first stand in the order of their ranks."""
+def _first_in_engine_order(entries: list[Entry]) -> Entry | None:
+    """The first entry, where all after it stand in the order of their ranks."""
     ranks = [entry.rank or 0 for entry in entries[1:]]
-    return len(entries) == 1 or (0 not in ranks and ranks == sorted(ranks))
+    in_order = len(entries) == 1 or (0 not in ranks and ranks == sorted(ranks))
+    return entries[0] if entries and in_order else None
+
+
+def _beyond_the_likeliest(entries: list[Entry]) -> Entry | None:
+    """The one entry of n whose rank is above n, where the others have the ranks 1 to n - 1."""
+    ranked = sorted(entries, key=lambda entry: entry.rank or 0)
+    last = ranked[-1] if ranked else None
+    likeliest = [entry.rank for entry in ranked[:-1]] == list(range(1, len(entries)))
+    beyond = last is not None and last.rank is not None and last.rank > len(entries)
+    return last if likeliest and beyond else None
 
 
 def named(found: TokenList, token: int, node: Node) -> None:
