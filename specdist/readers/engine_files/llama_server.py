@@ -140,21 +140,22 @@ def _answer(document: Node, nodes: list[Node], kind: Kind, numbers: LogprobNumbe
 
 
 def _size(answers: list[_Answer], kind: Kind, reading: ReadingSettings, root: Node) -> int | None:
-    """The vocabulary size: fewer raw tokens than were asked for are all that there are."""
-    sizes = {
-        len(found.ranked)
+    """The vocabulary size: a raw list shorter than asked for names every token."""
+    told = reading.vocab_size
+    counts = {
+        len(found.ranked): len(found.ranked) < (answer.settings.asked or 0)
         for answer in answers
         for found in answer.positions
-        if not found.refused and len(found.ranked) < (answer.settings.asked or 0)
+        if not found.refused
     }
-    if kind is Kind.PROBABILITIES or not sizes:
-        return reading.vocab_size
-    size = max(sizes)
-    if len(sizes) > 1 or reading.vocab_size not in (None, size):
-        told = reading.vocab_size if len(sizes) == 1 else min(sizes)
+    if kind is Kind.PROBABILITIES or not any(counts.values()):
+        return told
+    size = min(count for count, short in counts.items() if short)
+    other = next((count for count in counts if count != size), size)
+    if other != size or told not in (None, size):
         raise root.error(
-            f"positions list {size} tokens of all, and {told} "
-            + ("elsewhere" if len(sizes) > 1 else "says --vocab-size"),
+            f"one list of {size} tokens is shorter than asked for, so it names all of them; "
+            + (f"another has {other}" if other != size else f"--vocab-size says {told}"),
             "one vocabulary",
         )
     return size
