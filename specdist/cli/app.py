@@ -16,6 +16,7 @@ from specdist.cli.commands.config import config
 from specdist.cli.commands.engines import engines
 from specdist.cli.commands.explain import explain
 from specdist.cli.commands.inspect_command import inspect_command
+from specdist.cli.commands.replay import replay
 from specdist.cli.commands.what_if import what_if
 from specdist.cli.plain_commands import PlainCommand, PlainGroup
 from specdist.cli.processing_options import VALUES_WITH_OPTIONS
@@ -37,6 +38,7 @@ _EPILOG = f"{VALUES_WITH_OPTIONS}\n\n{exit_codes.table()}"
 app.command("check", cls=PlainCommand, epilog=_EPILOG)(check)
 app.command("what-if", cls=PlainCommand, epilog=_EPILOG)(what_if)
 app.command("compare", cls=PlainCommand, epilog=_EPILOG)(compare)
+app.command("replay", cls=PlainCommand, epilog=_EPILOG)(replay)
 app.command("inspect", cls=PlainCommand)(inspect_command)
 app.command("capture", cls=PlainCommand)(capture)
 app.command("explain", cls=PlainCommand)(explain)
@@ -63,7 +65,8 @@ def _top(
     if context.invoked_subcommand is None:
         raise SettingsError(
             "no command is given",
-            expected="check, what-if, compare, inspect, capture, explain, engines or config",
+            expected="check, what-if, compare, replay, inspect, capture, explain, engines or "
+            "config",
             advice="specdist --help",
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from specdist.model.finding import Severity
+from specdist.model.replay_report import ReplayReport, ReplayVerdict
 from specdist.model.report import Report
 from specdist.model.verdict import Verdict
 
@@ -46,6 +47,16 @@ def exit_code(report: Report) -> ExitCode:
     if not counts.steps:
         return ExitCode.NOTHING_CHECKED
     return ExitCode.PASSED
+
+
+def replay_exit_code(report: ReplayReport) -> ExitCode:
+    """The exit code of a finished replay, by the same table."""
+    return {
+        ReplayVerdict.CONTRADICTED: ExitCode.FAILED,
+        ReplayVerdict.UNDECIDED: ExitCode.UNDECIDED,
+        ReplayVerdict.NOTHING_CHECKED: ExitCode.NOTHING_CHECKED,
+        ReplayVerdict.CONSISTENT: ExitCode.PASSED,
+    }[report.verdict]
 
 
 def forgiven(code: ExitCode) -> ExitCode:

@@ -30,11 +30,12 @@ class What(StrEnum):
 class Event:
     """One recorded thing at its place, with what would have been possible.
 
-    ``position`` is None for what concerns the whole step; the position of a final token is the
-    number of accepted ones. ``recorded`` and ``possible`` are short texts for a table;
+    ``id`` is that of the step. ``position`` is None for what concerns the whole step; the position
+    of a final token is the number of accepted ones. ``recorded`` and ``possible`` are short texts for a table;
     ``interval`` is what was possible as numbers, where it is an interval.
     """
 
+    id: str
     source: str
     sequence: int
     step: int
@@ -96,7 +97,7 @@ class StepLine:
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
     """Everything a replay prints. ``facts`` say what was read and how, ``settings`` the options in
-    force, ``roles`` the recipe of each role."""
+    force, ``roles`` the recipe of each role; ``texts`` are those of the tokens in events."""
 
     version: str
     source: str
@@ -115,3 +116,4 @@ class ReplayReport:
     counterfactuals: tuple[Counterfactual, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     scope: tuple[str, ...] = ()
+    texts: Mapping[int, str] = field(default_factory=dict)

@@ -203,6 +203,6 @@ def _event(
     chance = acceptance(target, draft)
     uniform = uniform_of(step, position)
     word = "accepted" if position < step.n_accepted else "rejected"
-    recorded = word if uniform is None else f"{word} at u = {decimal(uniform)}"
+    recorded = word if uniform is None else f"{word}, u = {decimal(uniform)}"
     possible = "draft probability 0" if chance is None else threshold_words(chance, conventions)
     return event(step, What.ACCEPT, position, step.drafted[position], recorded, possible, chance)

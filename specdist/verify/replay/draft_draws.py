@@ -40,7 +40,7 @@ class DraftDraws:
                 continue
             answer = agreed(None if a is Drawn.POSSIBLE else a.holds for a in answers)
             impossible = all(a is Drawn.IMPOSSIBLE for a in answers)
-            recorded = "drafted" if uniform is None else f"drawn at u = {decimal(uniform)}"
+            recorded = "drafted" if uniform is None else f"u = {decimal(uniform)}"
             words = drawn_words(known[0].bounds, token, uniform)
             found = event(step, What.DRAFT, position, token, recorded, words)
             self.tally.take(answer, None if impossible else found)

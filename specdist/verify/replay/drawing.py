@@ -50,7 +50,7 @@ def is_drawn(
 
 
 def drawn_words(bounds: LawBounds | None, token: int, uniform: Fraction | None) -> str:
-    """What would have been possible: the uniforms of this token, the token of this uniform."""
+    """What would have been possible: the token of this uniform, the uniforms of this token."""
     if bounds is None:
         return "the residual is empty"
     if uniform is None:
@@ -58,6 +58,6 @@ def drawn_words(bounds: LawBounds | None, token: int, uniform: Fraction | None) 
     tokens = bounds.drawn(uniform)
     names = " or ".join(map(str, tokens[:3]))
     if bounds.entry(token) is None:
-        return f"no mass on it; u draws {names}"
+        return f"{names} ({token} has no mass)"
     before, after = bounds.uniforms(token)
-    return f"u from {decimal(before.least)} to {decimal(after.most)}; u draws {names}"
+    return f"{names} ({token}: {decimal(before.least)} to {decimal(after.most)})"

@@ -41,7 +41,7 @@ class DroppedTokens:
         for position, token in enumerate(step.proposed[submitted:], submitted):
             known = laws.of(Role.DRAFTED_FROM, position)
             chance = known[0].probability(token) if known else None
-            shown = "" if chance is None else f"draft probability {interval_words(chance)}"
+            shown = "" if chance is None else f"draft {interval_words(chance)}"
             found = event(step, What.DRAFT, position, token, f"dropped, {shown}", "submitted")
             self.dropped.take(False, found)
             self._tally.skip("dropped before verification")

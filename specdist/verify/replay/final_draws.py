@@ -177,7 +177,7 @@ def final_answer(laws: StepLaws, alignment: Alignment) -> bool | None:
 def _event(laws: StepLaws, bounds: LawBounds | None) -> Event:
     step, uniform = laws.step, _uniform(laws)
     word = "recovered" if step.rejected else "bonus"
-    recorded = word if uniform is None else f"{word} at u = {decimal(uniform)}"
+    recorded = word if uniform is None else f"u = {decimal(uniform)}"
     what = What.RECOVERED if step.rejected else What.BONUS
     token = step.final_token
     words = "" if token is None else drawn_words(bounds, token, uniform)

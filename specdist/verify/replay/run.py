@@ -41,8 +41,8 @@ SCOPE = (
 class Replay:
     """All checks of one trace."""
 
-    def __init__(self, trace: Trace, settings: CheckSettings, select: str | None) -> None:
-        self.trace, self._settings, self._select = trace, settings, select
+    def __init__(self, trace: Trace, settings: CheckSettings) -> None:
+        self.trace, self._settings = trace, settings
         self.plan = _plan(trace, settings)
         self.conventions = _conventions(trace, self.plan, settings)
         self.decisions = AcceptDecisions()
@@ -52,7 +52,7 @@ class Replay:
         self.emitted = EmittedTokens(trace.end_tokens)
         self.dropped = DroppedTokens()
         self.grid = UniformGrid(_bits(self.conventions, self.plan))
-        self.counters = TraceCounters(trace.source, trace.reported if select is None else ())
+        self.counters = TraceCounters(trace.source, trace.reported)
         self.checks: tuple[Check, ...] = (
             self.decisions,
             self.tested,
@@ -84,8 +84,7 @@ class Replay:
     def steps(self) -> Iterator[StepLaws]:
         """The laws of every step, made afresh."""
         for step in self.trace.steps():
-            if self._select is None or fnmatchcase(step.id, self._select):
-                yield StepLaws(step, self.plan, self._settings, self.conventions)
+            yield StepLaws(step, self.plan, self._settings, self.conventions)
 
     @property
     def laws_known(self) -> bool:
@@ -106,20 +105,29 @@ class Replay:
         return found
 
 
+def selected(trace: Trace, pattern: str | None) -> Trace:
+    """The trace with the steps whose id matches; counters of the run are then of other steps."""
+    if pattern is None:
+        return trace
+
+    def steps() -> Iterator[TraceStep]:
+        return (step for step in trace.steps() if fnmatchcase(step.id, pattern))
+
+    return replace(trace, steps=steps, step_count=None, reported=())
+
+
 def replay(
     trace: Trace,
     settings: CheckSettings,
-    select: str | None = None,
     command: str = "specdist replay TRACE",
     shown: Mapping[str, object] | None = None,
 ) -> ReplayReport:
     """Checks every recorded decision, draw, context, uniform and counter of a trace.
 
-    ``select``: only steps whose id matches; ``command``: the line that runs this replay, for
-    reproduction; ``shown``: options for the report. Raises SpecdistError for rows and settings that
-    do not fit the trace.
+    ``command``: the line that runs this replay, for reproduction; ``shown``: options for the
+    report. Raises SpecdistError for rows and settings that do not fit the trace.
     """
-    run = Replay(trace, settings, select)
+    run = Replay(trace, settings)
     run.run()
     shifted = run.alignments().finding() if run.may_be_shifted else None
     found = gathered(run, shifted, settings, command)

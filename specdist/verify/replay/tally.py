@@ -87,6 +87,5 @@ def event(
     interval: Interval | None = None,
 ) -> Event:
     """An event of a step."""
-    return Event(
-        step.source, step.sequence, step.index, position, what, token, recorded, possible, interval
-    )
+    place = step.id, step.source, step.sequence, step.index
+    return Event(*place, position, what, token, recorded, possible, interval)

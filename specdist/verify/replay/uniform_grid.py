@@ -8,7 +8,7 @@ Grids of 23 bits and more are what float32 generators have, and move no law by m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import log10
 
@@ -38,7 +38,7 @@ class _Group:
     off: int = 0
     bits: int = 0
     different: set[Fraction] = field(default_factory=set)
-    events: list[Event] = field(default_factory=list)
+    events: list[tuple[Event, Fraction]] = field(default_factory=list)
 
 
 class UniformGrid:
@@ -77,7 +77,7 @@ class UniformGrid:
         if len(group.different) < 2**16:
             group.different.add(uniform)
         if len(group.events) < _SHOWN:
-            group.events.append(found)
+            group.events.append((found, uniform))
 
     def bits(self, kind: str) -> int:
         """The grid that the uniforms of a kind seem to have: the declared one, or a coarser one
@@ -111,7 +111,8 @@ class UniformGrid:
         for kind, group in self._groups.items():
             chance = self._chance(group)
             if chance < LEVEL:
-                yield ReplayFinding(self._coarse(kind, group, chance), tuple(group.events))
+                events = (_on_grid(*pair, group.bits) for pair in group.events)
+                yield ReplayFinding(self._coarse(kind, group, chance), tuple(events))
 
     def _coarse(self, kind: str, group: _Group, chance: float) -> Finding:
         severity = Severity.ERROR if group.bits < _MILD else Severity.WARNING
@@ -134,3 +135,8 @@ class UniformGrid:
                 effect,
             ),
         )
+
+
+def _on_grid(found: Event, uniform: Fraction, bits: int) -> Event:
+    """The event of a uniform that lies on a coarse grid."""
+    return replace(found, possible=f"{uniform * 2**bits}/{2**bits}")

@@ -19,6 +19,13 @@ from specdist.verify.replay.wording import plural
 
 MAIN = ("accept decisions", "draft draws", "recovered tokens", "bonus tokens")
 """What a replay is about: a run that decided none of these checked nothing."""
+_OF_ONE_STEP = (
+    "wrong-decision",
+    "recovered-outside-residual",
+    "impossible-token",
+    "drafted-mismatch",
+)
+"""Findings that the first of their steps shows by itself."""
 _OF_UNIFORMS = ("off-grid-uniform", "reused-randomness")
 
 
@@ -135,5 +142,7 @@ def _with_command(found: ReplayFinding, command: str, settings: CheckSettings) -
     if finding.severity is Severity.NOTE:
         return found
     line = finding.reproduce or command
+    if finding.ident in _OF_ONE_STEP and found.events and "--select" not in line:
+        line += f" --select {found.events[0].id}"
     allowed = finding.ident in settings.allow
     return replace(found, finding=replace(finding, reproduce=line, allowed=allowed))
