@@ -10,6 +10,8 @@ run) and what its JSON report must hold. At the first position, or anywhere in t
   repairs that some finding must name; ``says``: words of a finding;
 - ``error`` and ``error_lacks``: words of the message on stderr, with nothing on stdout;
 - ``tolerance`` where softmax makes a number irrational;
+- ``bounded`` for the first position that is known in part: ends of intervals in order, counts of
+  listed tokens (both, target only, draft only, neither), other members as they are;
 - ``joint`` for a step over conditional models, ``path`` for a captured block, ``costs`` for cost
   lines by name: see `tests.joint_facts`.
 """
@@ -36,7 +38,7 @@ FIGURES = (
 )
 KNOWN = {
     *COLUMNS, *FIGURES, "exit", "verdict", "bonus", "finds", "lacks", "clean", "repairs", "says",
-    "error", "error_lacks", "tolerance", "joint", "path", "costs",
+    "error", "error_lacks", "tolerance", "joint", "path", "costs", "bounded",
 }  # fmt: skip
 DOCUMENTS = {
     path.stem: json.loads(path.read_text("utf-8")) for path in sorted(CASES.glob("*.json"))
@@ -70,6 +72,8 @@ def test_field_case(case: str, entry: dict[str, Any], tmp_path: Path) -> None:
     (step,) = report["steps"]
     if step["positions"]:
         masses(step["positions"][0], expect)
+    if "bounded" in expect:
+        intervals(step["bounded"][0], expect["bounded"])
     joint_facts.compare(step, expect)
     if "bonus" in expect:
         assert step["bonus"]["verdict"] == expect["bonus"]["verdict"]
@@ -104,6 +108,19 @@ def masses(place: dict[str, Any], expect: dict[str, Any]) -> None:
                 assert abs(value - Fraction(text)) <= close, (name, found)
             else:
                 assert value == (None if text is None else Fraction(text)), (name, found)
+
+
+def intervals(place: dict[str, Any], expect: dict[str, Any]) -> None:
+    for name, wanted in expect.items():
+        found = place[name]
+        if isinstance(found, dict) and "least" in found:
+            ends = [exact(found[end]) for end in ("least", "most")]
+            assert ends == [Fraction(text) for text in wanted], name
+        elif name == "listed":
+            order = ("both", "target_only", "draft_only", "neither")
+            assert [found[side] for side in order] == wanted
+        else:
+            assert found == wanted, name
 
 
 def findings(found: list[dict[str, Any]], expect: dict[str, Any]) -> None:

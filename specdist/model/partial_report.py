@@ -38,7 +38,7 @@ class BoundedPosition:
 
     ``target_rest`` and ``draft_rest`` are the masses of the unlisted tokens, ``half_width`` the
     larger rounding of a stored value. ``total_variation`` is between output law and reference;
-    ``by_identity``: it is 0 whatever the unlisted tokens hold. ``reference_acceptance_rate`` is
+    ``by_identity``: it is 0 whatever is left open. ``reference_acceptance_rate`` is
     what the rule would reach with every role repaired. ``vocab_size`` is None where nothing says
     how many tokens there are.
     """

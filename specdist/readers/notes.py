@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from sys import float_info
 
 from specdist.model.finding import Finding, Severity
-from specdist.model.row import FloatValues, Kind, RationalValues, Row
+from specdist.model.row import FloatValues, Kind, ListedValues, RationalValues, Row
 
 NOT_VERIFIED = Finding(
     "context-not-verified",
@@ -25,6 +26,21 @@ def processed_finding(sides: set[str]) -> Finding:
         f"{who} rows hold -inf in a pattern of their own, so a mask was applied before capture; "
         "they are read as raw (assumed)",
         notes=("pass --stage processed, or --stage raw if the mask belongs to the model",),
+    )
+
+
+def sequence_notes(sequences: int) -> tuple[Finding, ...]:
+    """The note for the rows of a batch, which goes on until its longest sequence is done."""
+    if sequences < 2:
+        return ()
+    return (
+        Finding(
+            "configuration-needed",
+            Severity.NOTE,
+            f"rows of {sequences} sequences: those after the end of a sequence follow padding, "
+            "and count like all others here",
+            notes=("--rows 3,6 reads that many rows of each sequence", "--rows N of all of them"),
+        ),
     )
 
 
@@ -60,7 +76,9 @@ def clamp_notes(rows: Iterable[Row]) -> tuple[Finding, ...]:
 
 
 def _lowest(row: Row) -> float:
-    """The lowest finite value of a row, to float64."""
+    """The lowest finite value of a row, to float64; of a row known in part, of what is listed."""
+    if isinstance(row.values, ListedValues):
+        return _lowest(replace(row, values=row.values.values))
     if isinstance(row.values, RationalValues):
         known = [value for value in row.values.values if value is not None]
         low = min(known, default=Fraction(0))

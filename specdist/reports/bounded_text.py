@@ -15,7 +15,7 @@ from specdist.model.partial_report import (
 from specdist.model.report import StepResult
 from specdist.reports import layout
 from specdist.reports.figure_text import Numerals
-from specdist.reports.interval_text import interval, rate
+from specdist.reports.interval_text import cell, interval, rate
 from specdist.reports.view import View, inner_place, plural
 
 Located = tuple[StepResult, BoundedPosition]
@@ -24,7 +24,7 @@ Cell = Callable[[Interval], str]
 _COLUMNS = ("reference", "drafted", "accepted", "output")
 _BONUS_COLUMNS = ("reference", "output")
 _LARGE = 64
-_IDENTITY = "0, whatever the unlisted tokens hold"
+_IDENTITY = "0, whatever is left open"
 
 
 def of(steps: Sequence[StepResult]) -> list[Located]:
@@ -92,7 +92,7 @@ def _table(
         rows = [
             [
                 layout.token(token.text, token.id, with_id),
-                *(interval(getattr(token, column), numerals, digits) for column in columns),
+                *(cell(getattr(token, column), numerals, digits) for column in columns),
             ]
             for token in shown
         ]
@@ -185,6 +185,6 @@ def _summary_table(located: Sequence[Located], view: View) -> list[str]:
 
 
 _READING = (
-    "rows known in part: acceptance rate and total variation lie in these intervals, whatever the "
-    "unlisted tokens hold; rest: mass of the unlisted tokens"
+    "rows known in part: acceptance rate and total variation lie in these intervals, whatever "
+    "is left open; rest: mass of the unlisted tokens"
 )

@@ -9,6 +9,8 @@ from specdist.exact.outward import outward_text
 from specdist.reports.figure_text import Numerals, fraction
 
 _LONGEST_DENOMINATOR = 9999
+_NARROW = 1000
+"""An interval is narrow if it is this much smaller than the numbers in it."""
 
 
 def interval(shown: Interval, numerals: Numerals, digits: int = 6) -> str:
@@ -18,6 +20,16 @@ def interval(shown: Interval, numerals: Numerals, digits: int = 6) -> str:
     least = _end(shown.least, numerals, digits, up=False)
     most = _end(shown.most, numerals, digits, up=True)
     return least if least == most else f"{least} to {most}"
+
+
+def cell(shown: Interval, numerals: Numerals, digits: int = 6) -> str:
+    """Like `interval`; a narrow interval around a number is ``0.499998 ±2e-06``."""
+    middle = (shown.least + shown.most) / 2
+    if numerals.exact or shown.width * _NARROW > middle or _is_short_ends(shown):
+        return interval(shown, numerals, digits)
+    text = outward_text(middle, True, digits)
+    off = max(abs(shown.most - Fraction(text)), abs(Fraction(text) - shown.least))
+    return f"{text} ±{outward_text(off, True, 1)}"
 
 
 def rate(shown: Interval, numerals: Numerals) -> str:
@@ -33,6 +45,10 @@ def _end(value: Fraction, numerals: Numerals, digits: int, up: bool) -> str:
     if _is_short(value, numerals):
         return fraction(value)
     return outward_text(value, up, digits)
+
+
+def _is_short_ends(shown: Interval) -> bool:
+    return max(shown.least.denominator, shown.most.denominator) <= _LONGEST_DENOMINATOR
 
 
 def _is_short(value: Fraction, numerals: Numerals) -> bool:

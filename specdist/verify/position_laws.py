@@ -73,6 +73,8 @@ class FilledRoles:
     uses: tuple[RoleUse, ...]
     noted: tuple[Noted, ...]
     close_cuts: tuple[CloseCut, ...]
+    open_cuts: tuple[str, ...] = ()
+    """What cuts of partial laws leave open; the laws hold for every outcome."""
 
     @property
     def complete_laws(self) -> dict[Role, Law]:
@@ -156,6 +158,7 @@ def filled_roles(
     uses: list[RoleUse] = []
     noted: dict[Noted, None] = {}
     close: dict[CloseCut, None] = {}
+    left_open: dict[str, None] = {}
     for role, side, row in _filled_roles(target, draft, fresh):
         own = rows.get(role)
         recipe = recipes[role] if own is None else Recipe()
@@ -166,12 +169,17 @@ def filled_roles(
         made[role] = processed = shelf.filled(row if own is None else own, recipe)
         written = str(recipe) if own is None else "row"
         uses.append(RoleUse(role.value, side, written, _support(processed.law)))
+        in_part = isinstance(processed.law, PartialLaw)
         for remark in processed.remarks:
-            if remark.ident == "undecided-precision":
+            if in_part and remark.ident in ("undecided-precision", "truncated-row"):
+                left_open[f"{side}: {remark.message}"] = None
+            elif remark.ident == "undecided-precision":
                 close[CloseCut(side, recipe, remark.step, remark.leeway, remark.message)] = None
             else:
                 noted[Noted(side, remark)] = None
-    return FilledRoles(made, frozenset(one_hot), tuple(uses), tuple(noted), tuple(close))
+    return FilledRoles(
+        made, frozenset(one_hot), tuple(uses), tuple(noted), tuple(close), tuple(left_open)
+    )
 
 
 def _support(law: Law | PartialLaw) -> int | None:

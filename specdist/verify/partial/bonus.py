@@ -11,8 +11,8 @@ from specdist.model.role import Role
 from specdist.model.row import Row
 from specdist.model.settings import CheckSettings
 from specdist.verify.partial.bounds import distance
-from specdist.verify.partial.laws import PartialLaws
-from specdist.verify.partial.listing import unlisted_mass
+from specdist.verify.partial.laws import PartialLaws, vocabulary
+from specdist.verify.partial.listing import listed_by, unlisted_mass
 from specdist.verify.partial.position import half_width, judged, shown_tokens
 from specdist.verify.partial.products import share_at
 from specdist.verify.position_laws import FilledRoles
@@ -21,22 +21,23 @@ from specdist.verify.position_laws import FilledRoles
 def bounded_bonus(
     laws: PartialLaws,
     found: FilledRoles,
-    size: int | None,
-    rows: Iterable[Row],
+    row: Row,
+    own: Iterable[Row],
     settings: CheckSettings,
     vocab: Vocab | None,
 ) -> BoundedBonus:
-    """The law of the bonus token against the reference at its row, in intervals."""
+    """The law of the bonus token against the reference at its row, in intervals. ``own`` are the
+    rows that the capture gives to a role itself."""
     reference, drawn = laws[Role.REFERENCE], laws[Role.BONUS_FROM]
     identity = laws.same(Role.REFERENCE, Role.BONUS_FROM)
     variation = Interval.of(0) if identity else distance(reference, drawn)
     return BoundedBonus(
         verdict=judged(variation, settings),
-        vocab_size=size,
+        vocab_size=vocabulary(found),
         total_variation=variation,
         by_identity=identity,
-        rest=unlisted_mass(reference),
-        half_width=half_width(rows),
+        rest=unlisted_mass(reference, listed_by(row)),
+        half_width=half_width([row, *own]),
         tokens=tuple(
             BoundedBonusToken(
                 id=token,

@@ -42,7 +42,7 @@ BOUNDED_RULES = ("token", "one-hot", "exact-match")
 @dataclass(frozen=True, slots=True)
 class RuleBounds:
     """What is proven of one position. ``variation`` is between output law and reference,
-    ``by_identity``: it is 0 whatever the unlisted tokens hold. ``reference_acceptance`` is what the
+    ``by_identity``: it is 0 whatever is left open. ``reference_acceptance`` is what the
     rule would reach with every role repaired. ``open`` says what keeps acceptance and output from
     being bounded, "" where nothing does."""
 
@@ -72,6 +72,12 @@ class BoundedRule:
     def sufficient(self) -> bool:
         """Whether the roles alone prove that the output is the reference, in real arithmetic."""
         return self._is_sufficient(self.laws)
+
+    @property
+    def accepts_overlap(self) -> bool:
+        """Whether the acceptance rate is ``sum min(P, Q)``, up to the grid of the uniform."""
+        laws = self.laws
+        return not self._by_product and laws.same(Role.DRAFTED_FROM, Role.ACCEPT_DRAFT)
 
     def bounds(self) -> RuleBounds:
         """Acceptance rate and total variation."""
@@ -128,7 +134,7 @@ class BoundedRule:
         laws = self.laws
         if self._by_product:
             return inner_product(laws[Role.DRAFTED_FROM], laws[Role.ACCEPT_TARGET])
-        if laws.same(Role.DRAFTED_FROM, Role.ACCEPT_DRAFT):
+        if self.accepts_overlap:
             return overlap(laws[Role.ACCEPT_TARGET], laws[Role.ACCEPT_DRAFT])
         return self._summed()
 

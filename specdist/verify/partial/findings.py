@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specdist.exact.partial_law import PartialLaw
 from specdist.model.capture import Vocab
 from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.partial_report import BoundedBonus, BoundedPosition
@@ -13,18 +12,22 @@ from specdist.model.verdict import Verdict
 from specdist.verify.cause_words import repair_words
 from specdist.verify.mismatch import BONUS
 from specdist.verify.partial.causes import PartialCause
+from specdist.verify.partial.listing import blur
 from specdist.verify.partial.position import BoundedCheck
 from specdist.verify.wording import at_least, at_most, interval, joined, named, span
 
+_LARGE = 1 << 20
+"""The size of a vocabulary whose size is not known, where texts are printed."""
 _ROLES = "every role is filled as in a correct engine"
-_DIFFERS = "output differs from the reference, whatever the unlisted tokens hold"
+_DIFFERS = "output differs from the reference, whatever is left open"
 _MESSAGES = {
     "lossless-for-another-target": "output is exact, but for another target than the reference",
 }
 
 
-def truncated_finding(check: BoundedCheck) -> Finding:
-    """`truncated-row`: what is proven of a position, what stays open, and what would close it."""
+def truncated_finding(check: BoundedCheck, drafted: int | None, vocab: Vocab | None) -> Finding:
+    """`truncated-row`: what is proven of a position, what stays open, and what would close it.
+    ``drafted`` is the token that was really drafted, where it is known."""
     result = check.result
     tolerated = result.verdict is Verdict.WITHIN_TOLERANCE
     return Finding(
@@ -34,14 +37,20 @@ def truncated_finding(check: BoundedCheck) -> Finding:
         if not check.left_open
         else f"rows known in part: {check.left_open}",
         result.index,
-        notes=(*_proven(check), *_open(result), *_closing(check)),
+        notes=(
+            *_proven(check),
+            *check.open_cuts,
+            *_open(result),
+            *_sampled(check, drafted, vocab),
+            *_closing(check),
+        ),
     )
 
 
 def mismatch_findings(
     check: BoundedCheck, cause: PartialCause, vocab: Vocab | None
 ) -> list[Finding]:
-    """The finding of a position that differs whatever the unlisted tokens hold, and of the tokens
+    """The finding of a position that differs whatever is left open, and of the tokens
     that show it."""
     result = check.result
     main = Finding(
@@ -62,7 +71,7 @@ def _difference_notes(check: BoundedCheck, cause: PartialCause) -> Iterator[str]
     honest = result.reference_acceptance_rate
     yield (
         f"rows known in part: total variation at least {at_least(variation.least)}, at most "
-        f"{at_most(variation.most)}, whatever the unlisted tokens hold"
+        f"{at_most(variation.most)}, whatever is left open"
     )
     above = rate.least - honest.most
     if above > 0:
@@ -84,7 +93,7 @@ def _overshoot(result: BoundedPosition, vocab: Vocab | None) -> Iterator[Finding
     if not over:
         return
     most = max(over, key=lambda token: token.accepted.least - token.reference.most)
-    name = named(most.id, vocab, result.vocab_size or 1 << 20)
+    name = named(most.id, vocab, result.vocab_size or _LARGE)
     yield Finding(
         "impossible-acceptance",
         Severity.NOTE,
@@ -108,8 +117,8 @@ def bonus_findings(bonus: BoundedBonus) -> list[Finding]:
                 "the bonus token's law differs from the reference at its row",
                 BONUS,
                 notes=(
-                    f"rows known in part: total variation at least {least}, whatever the unlisted "
-                    "tokens hold, on the steps that accept every draft token",
+                    f"rows known in part: total variation at least {least}, whatever is left open, "
+                    "on the steps that accept every draft token",
                 ),
                 repairs=(repair,),
                 cause=(repair_words(repair, bonus.roles, ""),),
@@ -119,11 +128,11 @@ def bonus_findings(bonus: BoundedBonus) -> list[Finding]:
         message = "bonus row known in part: its law is the reference, whatever is not listed"
     else:
         message = f"bonus row known in part: total variation {variation}"
-    note = f"left open: which of the unlisted tokens have {span(bonus.rest)} of the target"
+    note = f"left open: the split of {span(bonus.rest)} of the target among the unlisted tokens"
     return [
         Finding(
             "truncated-row",
-            Severity.WARNING,
+            Severity.NOTE if bonus.verdict is Verdict.WITHIN_TOLERANCE else Severity.WARNING,
             message,
             BONUS,
             notes=(note,) if bonus.rest.most else (),
@@ -137,10 +146,10 @@ def _proven(check: BoundedCheck) -> Iterator[str]:
         return
     variation = result.total_variation
     if result.by_identity:
-        yield f"proven whatever the unlisted tokens hold: output equals the reference, for {_ROLES}"
+        yield f"proven whatever is left open: output equals the reference, for {_ROLES}"
     elif check.rule.sufficient:
         yield (
-            "proven whatever the unlisted tokens hold: total variation at most "
+            "proven whatever is left open: total variation at most "
             f"{at_most(variation.most)}, a step of the random numbers, for {_ROLES}"
         )
     else:
@@ -157,40 +166,61 @@ def _open(result: BoundedPosition) -> Iterator[str]:
         if rest.most
     ]
     if parts:
-        yield f"left open: which of the unlisted tokens have {joined(parts)}"
+        yield f"left open: the split of {joined(parts)} among the unlisted tokens"
     if result.half_width:
         yield f"the listed numbers are known within {at_most(result.half_width)} each"
+
+
+def _sampled(check: BoundedCheck, drafted: int | None, vocab: Vocab | None) -> Iterator[str]:
+    """Says where the drafted token is missing from a list."""
+    sides = (("target", check.target_ids), ("draft", check.draft_ids))
+    missing = [side for side, ids in sides if ids is not None and drafted not in ids]
+    if drafted is not None and missing:
+        name = named(drafted, vocab, check.result.vocab_size or _LARGE)
+        yield f"the drafted token {name} is not listed by the {joined(missing)}"
 
 
 def _closing(check: BoundedCheck) -> Iterator[str]:
     """Which tokens, or which dump, would close the interval."""
     result, laws = check.result, check.rule.laws
-    counts, sides = result.counts, ((Role.REFERENCE, "target"), (Role.DRAFTED_FROM, "draft"))
-    missing = [
-        f"{_count(law)} of the {side}"
-        for role, side in sides
-        if (law := laws[role]).others != 0 and (law.others is None or law.others > 1)
-    ]
+    counts = result.counts
     one_sided = counts.target_only + counts.draft_only
     most = min(result.target_rest.most, result.draft_rest.most)
-    narrower = not check.left_open and laws.same(Role.DRAFTED_FROM, Role.ACCEPT_DRAFT)
-    if narrower and one_sided and not result.half_width and most < result.acceptance_rate.width:
+    off = blur(laws[Role.REFERENCE]) + blur(laws[Role.DRAFTED_FROM])
+    overlap = not check.left_open and check.rule.accepts_overlap
+    if overlap and one_sided and most + off < result.acceptance_rate.width:
+        about = "about " if off else ""
         yield (
-            f"with the {one_sided} token{'s' if one_sided > 1 else ''} that one side alone lists "
-            f"on both sides, the interval is at most {at_most(most)} wide"
+            f"with the {one_sided:,} token{'s' if one_sided > 1 else ''} that one side alone lists "
+            f"on both sides, the interval is {about}{at_most(most + off)} wide at most"
         )
+    missing = list(_missing(check))
     if missing:
         yield (
-            f"to close it: {joined(missing)}; whole rows, or rows after top-k or top-p of which "
-            "every possible token is listed"
+            f"to close it: list {joined(missing)}; or dump whole rows, or rows after top-k or "
+            "top-p with all that they keep"
         )
     elif result.half_width:
         yield "to close it: rows in the number format that the engine samples from"
 
 
-def _count(law: PartialLaw) -> str:
-    """How many tokens of a law are still to be listed; the last one has what is left."""
-    if law.others is None:
-        return "the other tokens"
-    more = law.others - (1 if law.scale.closed else 0)
-    return f"{more:,} more token{'s' if more != 1 else ''}"
+def _missing(check: BoundedCheck) -> Iterator[str]:
+    """How many tokens of either side are still to be listed; where listed probabilities are sharp,
+    the last token has what is left."""
+    counts = check.result.counts
+    sides = (
+        ("target", Role.REFERENCE, check.target_ids, counts.draft_only),
+        ("draft", Role.DRAFTED_FROM, check.draft_ids, counts.target_only),
+    )
+    for side, role, ids, elsewhere in sides:
+        law = check.rule.laws[role]
+        if ids is None:
+            continue
+        if law.others == 0:
+            count: int | None = sum(1 for token in law.ids if int(token) not in ids)
+        else:
+            count = None if counts.neither is None else counts.neither + elsewhere
+        if count is None:
+            yield f"all other tokens of the {side}"
+        elif (more := count - law.scale.closed) > 0:
+            yield f"{more:,} more token{'s' if more != 1 else ''} of the {side}"

@@ -69,14 +69,13 @@ class PartialLaws:
         found: dict[Role, PartialLaw] = {}
         for role, made in self.made.items():
             like = next((other for other in found if self.same(role, other)), None)
-            found[role] = self._partial(made.law) if like is None else found[like]
+            found[role] = self._partial(made) if like is None else found[like]
         return found
 
-    def _partial(self, law: Law | PartialLaw) -> PartialLaw:
-        if isinstance(law, PartialLaw):
-            return law
+    def _partial(self, made: Made) -> PartialLaw:
+        law = made.law
         if id(law) not in self._converted:
-            self._converted[id(law)] = as_partial(law)
+            self._converted[id(law)] = _in_part(law, _size(made))
         return self._converted[id(law)]
 
 
@@ -100,6 +99,16 @@ def is_same(first: Made, second: Made) -> bool:
     if isinstance(first.law, PartialLaw) or isinstance(second.law, PartialLaw):
         return first.law is second.law
     return same_law(first.law, second.law)
+
+
+def _in_part(law: Law | PartialLaw, size: int | None) -> PartialLaw:
+    """A law as a partial one. Two laws that leave as many tokens open are over the same ones only
+    if all others of the vocabulary are counted; where tokens are left out that are known to be
+    impossible (a map, listed zeros), any number may be open, which holds as well."""
+    if not isinstance(law, PartialLaw):
+        return as_partial(law)
+    whole = law.others in (0, None) or size is None or len(law.ids) + (law.others or 0) == size
+    return law if whole else replace(law, others=None)
 
 
 def vocabulary(found: FilledRoles) -> int | None:

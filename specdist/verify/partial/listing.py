@@ -1,12 +1,7 @@
-"""What two partial laws list: how many tokens on which side, the mass of the others, the likeliest.
-
-A token counts as listed where its probability is known to be above 0. A law may name further
-tokens: those of a known support, or those that a cut may have kept or not.
-"""
+"""What the two sides of a position list: how many tokens, the mass of the others, the likeliest."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from math import fsum, inf, nextafter
 
@@ -14,43 +9,60 @@ from specdist.exact.interval import Interval
 from specdist.exact.overlap_bounds import rest_of, share_of
 from specdist.exact.partial_law import PartialLaw
 from specdist.model.partial_report import ListedCounts
+from specdist.model.row import ListedValues, PointMass, Row
+
+Ids = frozenset[int] | None
+"""The tokens that a row lists; None: all of them."""
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-def counts_of(target: PartialLaw, draft: PartialLaw, size: int | None) -> ListedCounts:
+def listed_by(row: Row, draft_map: tuple[int, ...] | None = None) -> Ids:
+    """The tokens that a captured row lists, as target ids where a map of draft ids is given."""
+    values = row.values
+    if isinstance(values, PointMass):
+        return frozenset([values.token])
+    if not isinstance(values, ListedValues):
+        return None
+    ids = map(int, values.ids)
+    if draft_map is None:
+        return frozenset(ids)
+    return frozenset(draft_map[token] for token in ids if draft_map[token] >= 0)
+
+
+def counts_of(target: Ids, draft: Ids, size: int | None) -> ListedCounts:
     """How many tokens of a vocabulary of ``size`` are listed on which side."""
-    ours, theirs = listed(target), listed(draft)
-    both = _in_both(ours, theirs)
-    union = len(ours) + len(theirs) - both
-    neither = None if size is None else size - union
-    return ListedCounts(both, len(ours) - both, len(theirs) - both, neither)
+    ours, theirs = (_count(ids, size) for ids in (target, draft))
+    both = min(ours, theirs) if target is None or draft is None else len(target & draft)
+    left = None if size is None else max(size - ours - theirs + both, 0)
+    return ListedCounts(both, ours - both, theirs - both, left)
 
 
-def listed(law: PartialLaw) -> Sequence[int]:
-    """The tokens whose probability is known to be above 0, rising."""
-    if isinstance(law.low, tuple):
-        return [int(token) for token, low in zip(law.ids, law.low, strict=True) if low > 0]
-    import numpy as np
-
-    found: list[int] = np.asarray(law.ids)[law.low > 0].tolist()
-    return found
-
-
-def unlisted_mass(law: PartialLaw) -> Interval:
-    """The mass of all tokens that are not listed."""
+def unlisted_mass(law: PartialLaw, ids: Ids) -> Interval:
+    """The mass of all tokens that a row does not list; a law may name more of them, such as those
+    of a known support."""
+    if ids is None:
+        return Interval.of(0)
     rest = rest_of(law).within(_ZERO, _ONE)
+    extra = [i for i, token in enumerate(law.ids) if int(token) not in ids]
+    if not extra:
+        return rest
     if isinstance(law.low, tuple):
-        shares = [share_of(law, i) for i, low in enumerate(law.low) if low > 0]
-        if len(shares) == len(law.ids):
-            return rest
+        shares = [share_of(law, i) for i, token in enumerate(law.ids) if int(token) in ids]
         least = _ONE - sum((share.most for share in shares), _ZERO)
         most = _ONE - sum((share.least for share in shares), _ZERO)
-        return Interval(least, most).within(_ZERO, _ONE)
-    import numpy as np
+        return Interval(max(least, rest.least, _ZERO), most).within(_ZERO, _ONE)
+    high = nextafter(fsum(float(law.high[i]) for i in extra), inf)
+    return Interval(rest.least, rest.most + Fraction(high) * law.scale.most).within(_ZERO, _ONE)
 
-    extra = nextafter(fsum(np.asarray(law.high)[law.low <= 0].tolist()), inf)
-    return Interval(rest.least, rest.most + Fraction(extra) * law.scale.most).within(_ZERO, _ONE)
+
+def blur(law: PartialLaw) -> Fraction:
+    """How far all probabilities that a law names may be off together."""
+    if isinstance(law.low, tuple) and isinstance(law.high, tuple):
+        low, high = sum(law.low, _ZERO), sum(law.high, _ZERO)
+    else:
+        low, high = (Fraction(fsum(map(float, ends))) for ends in (law.low, law.high))
+    return high * law.scale.most - low * law.scale.least
 
 
 def likeliest(law: PartialLaw, count: int) -> list[int]:
@@ -67,5 +79,5 @@ def likeliest(law: PartialLaw, count: int) -> list[int]:
     return found
 
 
-def _in_both(first: Sequence[int], second: Sequence[int]) -> int:
-    return len(set(first) & set(second))
+def _count(ids: Ids, size: int | None) -> int:
+    return (size or 0) if ids is None else len(ids)

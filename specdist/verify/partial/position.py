@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from specdist.exact.interval import Interval
-from specdist.model.capture import Vocab
+from specdist.model.capture import Position, Vocab
 from specdist.model.partial_report import BoundedPosition, BoundedToken
-from specdist.model.role import Role
+from specdist.model.role import TARGET_ROLES, Role
 from specdist.model.row import ListedValues, Row
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.verify.partial.bounds import BoundedRule
-from specdist.verify.partial.laws import PartialLaws
-from specdist.verify.partial.listing import counts_of, likeliest, unlisted_mass
+from specdist.verify.partial.detection import rows_of
+from specdist.verify.partial.laws import PartialLaws, vocabulary
+from specdist.verify.partial.listing import Ids, counts_of, likeliest, listed_by, unlisted_mass
 from specdist.verify.position_laws import FilledRoles
 from specdist.verify.token_lines import ALL_TOKENS_UP_TO
 
@@ -27,33 +28,35 @@ class BoundedCheck:
     result: BoundedPosition
     rule: BoundedRule
     left_open: str
+    open_cuts: tuple[str, ...]
+    target_ids: Ids
+    draft_ids: Ids
 
 
 def check_bounded(
-    index: int,
+    position: Position,
     rule: BoundedRule,
     found: FilledRoles,
-    size: int | None,
-    rows: Iterable[Row],
     settings: CheckSettings,
     vocab: Vocab | None,
 ) -> BoundedCheck:
-    """The intervals of one position. ``rows`` are the captured rows of its roles."""
-    laws, bounds = rule.laws, rule.bounds()
+    """The intervals of one position."""
+    laws, bounds, size = rule.laws, rule.bounds(), vocabulary(found)
+    ours, theirs = _listed(position, Role.REFERENCE), _listed(position, Role.DRAFTED_FROM)
     target, draft = laws[Role.REFERENCE], laws[Role.DRAFTED_FROM]
     shown = shown_tokens(laws, settings.show)
     result = BoundedPosition(
-        index=index,
+        index=position.index,
         verdict=judged(bounds.variation, settings),
         vocab_size=size,
         acceptance_rate=bounds.acceptance,
         reference_acceptance_rate=bounds.reference_acceptance,
         total_variation=bounds.variation,
         by_identity=bounds.by_identity,
-        target_rest=unlisted_mass(target),
-        draft_rest=unlisted_mass(draft),
-        half_width=half_width(rows),
-        counts=counts_of(target, draft, size),
+        target_rest=unlisted_mass(target, ours),
+        draft_rest=unlisted_mass(draft, theirs),
+        half_width=half_width(rows_of(position)),
+        counts=counts_of(ours, theirs, size),
         tokens=tuple(
             BoundedToken(
                 id=token.id,
@@ -67,7 +70,17 @@ def check_bounded(
         ),
         roles=found.uses,
     )
-    return BoundedCheck(result, rule, bounds.open)
+    return BoundedCheck(result, rule, bounds.open, found.open_cuts, ours, theirs)
+
+
+def _listed(position: Position, role: Role) -> Ids:
+    """The tokens that the row of a role lists."""
+    own = position.roles.get(role)
+    if isinstance(own, Row):
+        return listed_by(own)
+    if role in TARGET_ROLES:
+        return listed_by(position.target)
+    return listed_by(position.draft, position.draft_map)
 
 
 def judged(variation: Interval, settings: CheckSettings) -> Verdict:

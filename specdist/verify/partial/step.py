@@ -3,7 +3,6 @@ else in proven intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from specdist.errors import SettingsError
@@ -21,9 +20,8 @@ from specdist.verify.mismatch import BONUS
 from specdist.verify.partial.bonus import bounded_bonus
 from specdist.verify.partial.bounds import BoundedRule
 from specdist.verify.partial.causes import cause_of
-from specdist.verify.partial.detection import rows_of
 from specdist.verify.partial.findings import bonus_findings, mismatch_findings, truncated_finding
-from specdist.verify.partial.laws import PartialLaws, partial_laws, vocabulary
+from specdist.verify.partial.laws import PartialLaws, partial_laws
 from specdist.verify.partial.position import check_bounded
 from specdist.verify.partial.sizes import with_one_size
 from specdist.verify.plan import Plan
@@ -130,17 +128,15 @@ def _position(
     def ruled(others: PartialLaws) -> BoundedRule:
         return BoundedRule(plan.rule, plan.use, plan.numerics, others, left_open)
 
-    size = vocabulary(found)
-    check_of = check_bounded(
-        position.index, ruled(laws), found, size, rows_of(position), settings, step.vocab
-    )
+    check_of = check_bounded(position, ruled(laws), found, settings, step.vocab)
     results.bounded.append(check_of.result)
     results.findings += remark_findings(found.noted, position.index)
     if check_of.result.verdict is Verdict.DIFFERENT:
         cause = cause_of(check_of.rule, ruled)
         results.findings += mismatch_findings(check_of, cause, step.vocab)
     else:
-        results.findings.append(truncated_finding(check_of))
+        finding = truncated_finding(check_of, position.draft_token, step.vocab)
+        results.findings.append(finding)
 
 
 def _left_open(position: Position, plan: Plan, found: FilledRoles) -> str:
@@ -163,7 +159,6 @@ def _bonus(step: Step, row: Row, plan: Plan, settings: CheckSettings, results: _
         results.findings += findings
         return
     laws = partial_laws(found, row.place)
-    captured: Sequence[Row] = [row, *rows.values()]
-    bonus = bounded_bonus(laws, found, vocabulary(found), captured, settings, step.vocab)
+    bonus = bounded_bonus(laws, found, row, rows.values(), settings, step.vocab)
     results.bounded_bonus = bonus
     results.findings += [*remark_findings(found.noted, BONUS), *bonus_findings(bonus)]
