@@ -28,12 +28,14 @@ _ALL_OF_IT = 2.0**-18
 _VISIBLE = 2.0**-12
 
 
-def kind_of(table: Table, rows: Sequence[TableRow], reading: ReadingSettings) -> tuple[Kind, str]:
-    """Kind and evidence. Raises CaptureError where the values contradict the name of the column,
-    and nobody says which is right."""
+def kind_of(
+    table: Table, rows: Sequence[TableRow], rounding: Rounding, reading: ReadingSettings
+) -> tuple[Kind, str]:
+    """Kind and evidence, for values that may be rounded. Raises CaptureError where the values
+    contradict the name of the column, and nobody says which is right."""
     if reading.kind is not None:
         return reading.kind, "as told"
-    found, why = _by_values(rows)
+    found, why = _by_values(rows, rounding)
     if table.kind in (None, found):
         return found, why
     if table.kind is Kind.LOGITS:
@@ -48,7 +50,7 @@ def kind_of(table: Table, rows: Sequence[TableRow], reading: ReadingSettings) ->
     )
 
 
-def _by_values(rows: Sequence[TableRow]) -> tuple[Kind, str]:
+def _by_values(rows: Sequence[TableRow], rounding: Rounding) -> tuple[Kind, str]:
     values = [value for row in rows for _, value in row.finite()]
     low, high = min(values, default=0.0), max(values, default=0.0)
     if high > _ABOVE:
@@ -57,8 +59,10 @@ def _by_values(rows: Sequence[TableRow]) -> tuple[Kind, str]:
             return Kind.PROBABILITIES, f"values from {low:.4g} to {high:.4g}, sums up to 1"
         return Kind.LOGITS, f"values from {low:.4g} to {high:.4g}"
     largest = max((row_mass(row, Kind.LOGPROBS) for row in rows), default=0.0)
-    if largest > 1 + _MASS:
-        return Kind.LOGITS, f"all <= 0 with a mass of {largest:.4g}, above 1"
+    for row in rows:
+        least = row_mass(row, Kind.LOGPROBS) * exp(-float(rounding.half_width(row)))
+        if least > 1 + _MASS:
+            return Kind.LOGITS, f"all <= 0 with a mass of {largest:.4g}, above 1"
     return Kind.LOGPROBS, f"all <= 0, listed mass up to {largest:.6g}"
 
 

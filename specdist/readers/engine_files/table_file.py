@@ -44,8 +44,8 @@ def table_file(table: Table, reading: ReadingSettings) -> EngineFile:
         raise CaptureError(
             "no row lists a token", place=table.source, expected="ids and values in some row"
         )
-    kind, kind_evidence = kind_of(table, rows, reading)
     rounding = rounding_of(table, rows, reading)
+    kind, kind_evidence = kind_of(table, rows, rounding, reading)
     size = _size(table, rows, kind, reading)
     refuse_renormalised(table, rows, kind, rounding, reading, size)
     shift = shift_of(table, sample, reading)
