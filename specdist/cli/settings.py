@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specdist.cli import option_values as read
 from specdist.cli.config_file import read_config
@@ -27,6 +27,9 @@ from specdist.cli.user_rules import typed_user_rule
 from specdist.errors import SettingsError
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import CheckSettings, ReadingSettings, Settings
+
+if TYPE_CHECKING:
+    from specdist.readers.draft_map_file import FileMap
 
 ALL_OPTIONS: tuple[Option, ...] = INPUT + ENGINE + PROCESSING + CHECKING + COST + OUTPUT
 CONFIGURABLE: tuple[Option, ...] = ENGINE + PROCESSING + CHECKING + COST + OUTPUT
@@ -136,8 +139,7 @@ def _checking(chosen: Layered) -> dict[str, Any]:
         "normalise": chosen.flag("normalise"),
         "history": chosen.get("history", read.whole_list),
         "prompt_length": chosen.get("prompt-length", read.whole, 0),
-        "draft_map": _draft_map(chosen),
-        "draft_map_assumed": chosen.get("draft-map-form", read.choice, ("ids", "offsets")) is None,
+        **_draft_map(chosen),
         "show": _show(chosen),
         "max_tv": chosen.get("max-tv", read.share),
         "min_acceptance": chosen.get("min-acceptance", read.share),
@@ -148,23 +150,25 @@ def _checking(chosen: Layered) -> dict[str, Any]:
     }
 
 
-def _draft_map(chosen: Layered) -> tuple[int, ...] | None:
-    """The map of ``--draft-map``, read from its file."""
+def _draft_map(chosen: Layered) -> dict[str, Any]:
+    """The map of ``--draft-map``, read from its file, and whether its form is a guess."""
 
-    def load(name: str, text: str) -> tuple[int, ...]:
-        from specdist.readers import load_draft_map
+    def load(name: str, text: str) -> FileMap:
+        from specdist.readers import load_file_map
 
-        return load_draft_map(text, form)
+        return load_file_map(text, form)
 
     form: str | None = chosen.get("draft-map-form", read.choice, ("ids", "offsets"))
-    found: tuple[int, ...] | None = chosen.get("draft-map", load)
-    if form is not None and found is None:
+    found: FileMap | None = chosen.get("draft-map", load)
+    if found is not None:
+        return {"draft_map": found.ids, "draft_map_assumed": found.assumed}
+    if form is not None:
         raise SettingsError(
             "draft-map-form is given without a map",
             place=COMMAND_LINE,
             expected="--draft-map FILE[::NAME]",
         )
-    return found
+    return {}
 
 
 def _show(chosen: Layered) -> int:

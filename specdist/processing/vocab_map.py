@@ -105,6 +105,10 @@ def _apply(row: WorkingRow, step: RecipeStep, context: RowContext) -> WorkingRow
         raise SettingsError(
             f"vocab-map: the map has {len(targets)} entries, the row {row.size} tokens",
             expected="one entry for each token of the row",
+            advice="the row is as long as the target's: where the engine has put it there already, "
+            "it needs no map"
+            if row.size == context.target_size
+            else "",
         )
     return row.mapped(targets, _checked_size(targets, context.target_size))
 

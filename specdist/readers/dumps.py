@@ -8,6 +8,7 @@ from specdist.errors import CaptureError
 from specdist.model.capture import Capture, Vocab
 from specdist.model.settings import ReadingSettings
 from specdist.readers.content import Format, recognise
+from specdist.readers.draft_map_marks import marked_form, marks_beside
 from specdist.readers.integers import read_integers
 from specdist.readers.lengths import (
     DraftLengths,
@@ -82,6 +83,7 @@ def describe_archive(
         (f"metadata {shorten(key, 40)}", f"{shorten(value, 100)} (not applied)")
         for key, value in archive.metadata.items()
     ]
+    facts += _map_facts(archive)
     chosen = [pick(archive, name, "target")] if name is not None else list(archive.tensors.values())
     for tensor in chosen:
         if tensor.element.numbers is None and name is None and len(chosen) > 1:
@@ -94,6 +96,25 @@ def describe_archive(
         else:
             facts += side.facts()[1:]
     return tuple(facts)
+
+
+def _map_facts(archive: Archive) -> list[tuple[str, str]]:
+    """What marks of target ids say of the maps beside them."""
+    facts = []
+    for tensor in archive.tensors.values():
+        beside = marks_beside(archive, tensor)
+        if beside is None:
+            continue
+        marks, marked = beside
+        entries = read_integers(tensor, f"{archive.source}, {tensor.name}")
+        try:
+            form = marked_form(entries, marked, None, archive.source)
+            text = f"{form}: {len(entries)} draft ids onto {len(marked)} of {marks.count} target "
+            text += f"ids, just those that {shorten(marks.name)} marks"
+        except CaptureError as error:
+            text = error.message
+        facts.append((f"map {shorten(tensor.name)}", text))
+    return facts
 
 
 def _lengths(reading: ReadingSettings) -> DraftLengths | None:

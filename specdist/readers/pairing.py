@@ -17,7 +17,7 @@ from specdist.readers.contexts import PairContext, pair_context
 from specdist.readers.integers import read_integers
 from specdist.readers.lengths import DraftLengths, check_fit, lengths_of
 from specdist.readers.naming import shape_text, shorten
-from specdist.readers.notes import NOT_VERIFIED, clamp_notes, processed_finding
+from specdist.readers.notes import NOT_VERIFIED, clamp_notes, processed_finding, sequence_notes
 from specdist.readers.sides import Side
 from specdist.readers.storage import Handles
 from specdist.readers.tensor_names import LENGTH_NAMES, sidecar
@@ -68,7 +68,10 @@ def _row_steps(
                 prompt_length=None if known is None else known.prompt_length,
                 draft_tokens=_known((position,)),
                 vocab=vocab,
-                findings=_findings(context, ours_cut, theirs_cut, [ours, theirs]),
+                findings=(
+                    *_findings(context, ours_cut, theirs_cut, [ours, theirs]),
+                    *(() if row else sequence_notes(max(target.sequences, draft.sequences))),
+                ),
             )
 
 

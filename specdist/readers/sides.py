@@ -76,6 +76,11 @@ class Side:
         return self.evidence.masks_vary or first is None or not np.array_equal(mask, first)
 
     @property
+    def sequences(self) -> int:
+        """How many sequences the rows belong to, where nobody said how many rows each has."""
+        return 1 if self.vouched else len(self.table.lengths)
+
+    @property
     def stage_text(self) -> str:
         """The stage, and what it rests on."""
         how = "as the file shows" if self.shown else "assumed" if self.assumed else "as told"

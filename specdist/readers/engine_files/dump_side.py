@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from specdist.model.row import FloatValues
 from specdist.readers.contexts import RowContexts, side_contexts
 from specdist.readers.engine_files.engine_file import EngineFile, EngineRow
+from specdist.readers.notes import sequence_notes
 from specdist.readers.sides import Side
 from specdist.readers.storage import Handles
 
@@ -42,6 +43,7 @@ def dump_side(side: Side) -> EngineFile:
         stage_evidence=side.shown or ("assumed" if side.assumed else "as told"),
         assumed=side.assumed,
         kind_evidence=f"{side.kind.value} ({side.evidence.reason})",
+        warnings=tuple(finding.message for finding in sequence_notes(side.sequences)),
         concludes="complete rows: exact statements",
     )
 
