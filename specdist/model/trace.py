@@ -80,7 +80,8 @@ class Conventions:
 
     ``strict``: accept iff ``u q(x) < p(x)``, else iff ``u <= p(x) / q(x)``; ``quotient`` is the
     format the quotient is rounded to (None: exact). ``uniforms`` is the format of the generator's
-    uniforms (float32: multiples of 2^-24; float64: of 2^-53). ``inverse_cdf``: draws are the
+    uniforms (float32: multiples of 2^-24; float64: of 2^-53), which ``generator_stated`` says is
+    that of a known engine and no presumption. ``inverse_cdf``: draws are the
     smallest x with ``u * total < p(0) + ... + p(x)``; else they are not replayed from uniforms.
     ``arithmetic`` is the format of the engine's softmax and sums: decisions that its rounding may
     turn are undecided. ``stated`` says where all this is from.
@@ -90,6 +91,7 @@ class Conventions:
     quotient: NumberFormat | None = None
     uniforms: NumberFormat | None = None
     inverse_cdf: bool = False
+    generator_stated: bool = False
     arithmetic: NumberFormat = NumberFormat.FLOAT32
     stated: str = ""
 

@@ -29,7 +29,7 @@ FIELDS = (
     "sequence", "step", "prompt_len", "context", "context_len", "drafted", "proposed",
     "candidate_length", "u_draft", "u_accept", "u_final", "accepted", "n_accepted", "n_matches",
     "final_kind", "final_token", "final_law_support", "valid_tokens", "emitted", "next_context",
-    "draft_rows", "target_rows", "p_drafted", "q_drafted",
+    "draft_rows", "target_rows", "p_drafted", "q_drafted", "target", "draft",
 )  # fmt: skip
 TOKEN_LIMIT = 1 << 31
 
@@ -43,10 +43,10 @@ class Fields:
                 f"this line is {type_name(value)}", place=place, expected="an object: one step"
             )
         self.place, self._size = place, size
-        self._members = _renamed(value, place)
+        self.members = _renamed(value, place)
 
     def __contains__(self, name: str) -> bool:
-        return self._members.get(name) is not None
+        return self.members.get(name) is not None
 
     def require(self, *names: str) -> None:
         """Raises CaptureError unless one of the fields is there."""
@@ -60,7 +60,7 @@ class Fields:
 
     def whole(self, name: str, least: int = 0) -> int | None:
         """A whole number of at least ``least``."""
-        value = self._members.get(name)
+        value = self.members.get(name)
         if value is None:
             return None
         if type(value) is not int or value < least or value > TOKEN_LIMIT:
@@ -74,7 +74,7 @@ class Fields:
 
     def token(self, name: str) -> int | None:
         """One token id inside the vocabulary."""
-        value = self._members.get(name)
+        value = self.members.get(name)
         return None if value is None else self._token(name, value)
 
     def rows(self, name: str) -> tuple[int, ...] | None:
@@ -100,7 +100,7 @@ class Fields:
 
     def uniform(self, name: str) -> Fraction | None:
         """One number in [0, 1)."""
-        value = self._members.get(name)
+        value = self.members.get(name)
         return None if value is None else self._uniform(name, value)
 
     def probabilities(self, name: str) -> tuple[Fraction, ...] | None:
@@ -116,7 +116,7 @@ class Fields:
 
     def text(self, name: str, choices: tuple[str, ...]) -> str | None:
         """One of the ``choices``."""
-        value = self._members.get(name)
+        value = self.members.get(name)
         if value is not None and value not in choices:
             shown = repr(shorten(value)) if type(value) is str else type_name(value)
             raise CaptureError(
@@ -130,7 +130,7 @@ class Fields:
         return CaptureError(f"{name} holds {shown}", place=self.place, expected=expected)
 
     def _list(self, name: str, expected: str) -> list[Any] | None:
-        value = self._members.get(name)
+        value = self.members.get(name)
         if value is not None and not isinstance(value, list):
             raise CaptureError(f"{name} is {type_name(value)}", place=self.place, expected=expected)
         return value

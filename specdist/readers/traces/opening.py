@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specdist.errors import CaptureError
+from specdist.errors import CaptureError, SettingsError
 from specdist.model.options import NO_OPTIONS, ProcessingOptions
 from specdist.model.row import NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
@@ -16,6 +16,7 @@ from specdist.readers.naming import listing
 from specdist.readers.sources import LocalFile, local_file
 from specdist.readers.traces.config import TraceConfig, read_config
 from specdist.readers.traces.fields import ALIASES, OF_TRANSFORMERS
+from specdist.readers.traces.inline_rows import has_rows
 from specdist.readers.traces.lines import json_lines
 from specdist.readers.traces.steps import ReadStep, StepReading
 
@@ -36,6 +37,7 @@ TRANSFORMERS = Conventions(
     strict=False,
     quotient=NumberFormat.FLOAT32,
     uniforms=NumberFormat.FLOAT32,
+    generator_stated=True,
     arithmetic=NumberFormat.FLOAT32,
     stated="transformers 5.24.0, _speculative_sampling",
 )
@@ -50,12 +52,13 @@ def open_trace(name: str, reading: ReadingSettings, rows: str | None = None) -> 
     first = next(json_lines(file), None)
     if first is None:
         raise CaptureError("no step is recorded", place=file.name, expected="a JSON object a line")
-    wrapped = _of_transformers(first[1], config)
-    arrays = _arrays(folder, rows, reading, config)
+    wrapped, inline = _of_transformers(first[1], config), has_rows(first[1])
+    arrays = None if inline else _arrays(folder, rows, reading, config)
+    _refuse_both(inline, rows, file.name)
     size = config.vocab_size or reading.vocab_size or (arrays.size if arrays else None)
 
     def read() -> Iterator[ReadStep]:
-        lines = StepReading(file.name, size, config.gamma)
+        lines = StepReading(file.name, reading, size, config.gamma)
         for line, value in json_lines(file):
             yield lines.read(line, value)
 
@@ -66,18 +69,17 @@ def open_trace(name: str, reading: ReadingSettings, rows: str | None = None) -> 
 
         return with_rows(read(), arrays)
 
-    count = _checked(read, arrays)
-    limit = reading.limit
+    count, limit = _checked(read, arrays), reading.limit
     return Trace(
         source=name,
-        reader="recorded steps" if not wrapped else "recorded steps of a transformers verifier",
+        reader=f"recorded steps{' of a transformers verifier' if wrapped else ''}",
         steps=steps if limit is None else lambda: _first(steps(), limit),
         conventions=TRANSFORMERS if wrapped else CANONICAL,
         options=_left_to_do(config.options, arrays),
         end_tokens=config.end_tokens,
         step_count=count if limit is None else min(count, limit),
         reported=config.reported if limit is None else (),
-        facts=tuple(_facts(file, config, arrays, count)),
+        facts=tuple(_facts(file, config, arrays, count, inline)),
         vocab_size=size,
         lossy=arrays is not None and arrays.lossy,
     )
@@ -136,6 +138,13 @@ def _checked(read: Callable[[], Iterator[ReadStep]], arrays: TraceRows | None) -
     return sum(1 for _ in numbered(read(), arrays))
 
 
+def _refuse_both(inline: bool, rows: str | None, place: str) -> None:
+    if inline and rows is not None:
+        raise SettingsError(
+            "--rows is given, and the lines hold their rows", place=place, expected="one of them"
+        )
+
+
 def _left_to_do(options: ProcessingOptions, arrays: TraceRows | None) -> ProcessingOptions:
     """The processing that the rows have not been through."""
     stage = Stage.RAW if arrays is None else arrays.target.stage
@@ -158,7 +167,7 @@ def _first(steps: Iterator[TraceStep], limit: int) -> Iterator[TraceStep]:
 
 
 def _facts(
-    file: LocalFile, config: TraceConfig, arrays: TraceRows | None, count: int
+    file: LocalFile, config: TraceConfig, arrays: TraceRows | None, count: int, inline: bool
 ) -> Iterator[tuple[str, str]]:
     yield "steps", f"{count} in {file.name}"
     done = arrays is not None and arrays.target.stage is not Stage.RAW
@@ -168,9 +177,11 @@ def _facts(
         yield "engine", config.engine
     if config.unused:
         yield "not used", f"of {CONFIG}: {', '.join(config.unused)}"
-    if arrays is None:
+    if inline:
+        yield "rows", "in the lines, as exact numbers"
+    elif arrays is None:
         yield "rows", "none: recorded probabilities only (--rows FILE names a file of arrays)"
-        return
-    from specdist.readers.traces.arrays import facts_of
+    else:
+        from specdist.readers.traces.arrays import facts_of
 
-    yield from facts_of(arrays)
+        yield from facts_of(arrays)

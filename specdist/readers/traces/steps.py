@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from specdist.errors import CaptureError
+from specdist.model.settings import ReadingSettings
 from specdist.model.trace import FinalKind, TraceStep
 from specdist.readers.traces.fields import Fields
+from specdist.readers.traces.inline_rows import check_rows, inline_rows
 
 Item = TypeVar("Item")
 _KINDS = tuple(kind.value for kind in FinalKind)
@@ -29,6 +31,7 @@ class StepReading:
     remembers where each sequence stands."""
 
     name: str
+    reading: ReadingSettings
     size: int | None = None
     gamma: int | None = None
     last: dict[int, int] | None = None
@@ -46,13 +49,15 @@ class StepReading:
         mask, reported = _decisions(fields, len(drafted))
         n_accepted = (reported or 0) if mask is None else _leading(mask)
         tests, count = min(n_accepted + 1, len(drafted)), len(proposed or drafted)
+        emitted = fields.tokens("emitted") or ()
+        tokens = (*drafted, *emitted, *(proposed or ()))
         step = TraceStep(
             id=f"{sequence}.{index}" if "sequence" in fields else str(index),
             source=place,
             sequence=sequence,
             index=index,
             drafted=drafted,
-            emitted=fields.tokens("emitted") or (),
+            emitted=emitted,
             n_accepted=n_accepted,
             accepted=None if mask is None else mask[:tests],
             mask=mask if mask is not None and len(mask) > tests else None,
@@ -62,6 +67,7 @@ class StepReading:
             **_numbers(fields, tests, len(drafted)),
             **_final(fields, n_accepted, drafted),
             **_contexts(fields),
+            **self._rows(fields, len(drafted), count, tokens),
         )
         draft_rows, target_rows = fields.rows("draft_rows"), fields.rows("target_rows")
         return ReadStep(
@@ -70,6 +76,14 @@ class StepReading:
             _of_length(fields, "draft_rows", draft_rows, count, len(drafted)),
             _of_length(fields, "target_rows", target_rows, len(drafted) + 1),
         )
+
+    def _rows(
+        self, fields: Fields, drafted: int, proposed: int, tokens: tuple[int, ...]
+    ) -> dict[str, Any]:
+        """Rows that stand in the line."""
+        rows = inline_rows(fields.members, fields.place, self.size, self.reading)
+        check_rows(rows, drafted, proposed, tokens, fields.place)
+        return {"target_rows": rows[0], "draft_rows": rows[1]}
 
     def _number(self, fields: Fields) -> tuple[int, int]:
         """Sequence and step: numbers rise within a sequence."""

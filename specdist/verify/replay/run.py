@@ -51,7 +51,8 @@ class Replay:
         self.finals = FinalDraws()
         self.emitted = EmittedTokens(trace.end_tokens)
         self.dropped = DroppedTokens()
-        self.grid = UniformGrid(_bits(self.conventions, self.plan))
+        presumed = self.plan.numerics.grid is None and not self.conventions.generator_stated
+        self.grid = UniformGrid(_bits(self.conventions, self.plan), presumed)
         self.counters = TraceCounters(trace.source, trace.reported)
         self.checks: tuple[Check, ...] = (
             self.decisions,

@@ -42,10 +42,11 @@ class _Group:
 
 
 class UniformGrid:
-    """The check of `off-grid-uniform`. ``declared``: the generator's bits; None: not known."""
+    """The check of `off-grid-uniform`. ``declared``: the generator's bits; None: not known.
+    ``presumed``: nothing states them, so that a finer number is no contradiction."""
 
-    def __init__(self, declared: int | None) -> None:
-        self.declared = declared
+    def __init__(self, declared: int | None, presumed: bool = False) -> None:
+        self.declared, self._presumed = declared, presumed
         self._tally = Tally("uniforms on the generator's grid")
         self._groups = {kind: _Group() for kind in KINDS}
 
@@ -66,6 +67,10 @@ class UniformGrid:
             self._tally.skip("no generator is declared")
             return
         on_grid = (uniform * 2**self.declared).denominator == 1
+        if not on_grid and self._presumed:
+            group.off += 1
+            self._tally.skip(f"finer than 2^-{self.declared}, which nothing states")
+            return
         shown = f"{kind} u = {float(uniform)!r}"
         expected = f"a multiple of 2^-{self.declared}"
         found = event(laws.step, What.UNIFORM, position, None, shown, expected)
