@@ -43,7 +43,7 @@ def evidence(
 def evidence_of(recorded: RecordedTrace, level: Fraction = LEVEL) -> tuple[Evidence, ...]:
     """`evidence` of a trace that was surveyed already."""
     declared, conventions = recorded.declared, recorded.trace.conventions
-    uniforms = FreshUniforms(recorded.survey), GridOfUniforms(conventions)
+    uniforms = FreshUniforms(recorded.survey), GridOfUniforms(declared, conventions)
     rows_bets = (
         DraftTokens(declared, conventions),
         DroppedTokens(declared),
