@@ -111,7 +111,7 @@ def _possible(
     impossible = 0.0 if kind is Kind.PROBABILITIES else -inf
     only = None if found.only is None else set(found.only)
     ends = bool(found.ranked) and found.ranked[-1].value == impossible
-    if only is None and ends and kind is not Kind.LOGITS:
+    if only is None and ends:
         only = {entry.token for entry in entries}
     if only is None:
         return entries, None
