@@ -90,6 +90,7 @@ NUMPY_AT_THE_TOP: tuple[str, ...] = (
     "specdist.processing.float_row",
     "specdist.processing.float_weights",
     "specdist.readers.engine_files.debug_text",
+    "specdist.readers.engine_files.exllama",
     "specdist.readers.engine_files.kld",
     "specdist.readers.engine_files.kld_rows",
     "specdist.readers.engine_files.llama_debug",

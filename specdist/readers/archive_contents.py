@@ -42,6 +42,12 @@ def why_no_rows(tensor: Tensor) -> str:
     return ""
 
 
+def is_exllama(archive: Archive) -> bool:
+    """Whether an archive holds a result of exllamav2: lists of its sampler beside their ids."""
+    names = archive.tensors.keys()
+    return {"top_k_tokens", "top_k_probs"} <= names or {"token_ids", "token_probs"} <= names
+
+
 def could_be_rows(tensor: Tensor) -> bool:
     """Whether a tensor of numbers could be rows, by its type and name."""
     return bool(tensor.shape) and tensor.element.numbers is not None and not why_no_rows(tensor)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from specdist.errors import CaptureError, ContextMismatchError
+from specdist.readers.archive_contents import is_exllama
 from specdist.readers.integers import read_integers
 from specdist.readers.sides import Side
 from specdist.readers.tensor import Archive, Tensor
@@ -111,6 +112,9 @@ def _contexts(side: Side, facts: list[tuple[str, str]]) -> RowContexts | None:
     for name in CONTEXT_NAMES:
         tensor = sidecar(side.archive, (name,), side.label)
         if tensor is None or not tensor.shape:
+            continue
+        if tensor.name == "token_ids" and is_exllama(side.archive):
+            facts.append(("context", "token_ids is not used: these were drawn from the rows"))
             continue
         ids = _flat(side.archive, tensor)
         count = side.table.count

@@ -65,6 +65,21 @@ def engine_binary(file: LocalFile, kind: Format, reading: ReadingSettings) -> En
     return None
 
 
+def engine_archive(file: LocalFile, kind: Format, reading: ReadingSettings) -> EngineFile | None:
+    """The engine's file in an archive of tensors whose names tell the engine; None for others."""
+    from specdist.readers.archive_contents import is_exllama
+    from specdist.readers.dumps import open_archive
+
+    if kind is Format.NPY:
+        return None
+    archive = open_archive(file, kind, reading.reader is not None)
+    if not is_exllama(archive):
+        return None
+    from specdist.readers.engine_files.exllama import exllama_file
+
+    return exllama_file(archive, reading)
+
+
 def one_side_only(file: EngineFile) -> NotACaptureError:
     """The error for a file of one model where a capture is wanted."""
     return NotACaptureError(

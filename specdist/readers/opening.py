@@ -13,6 +13,7 @@ from specdist.model.capture import Capture, Unreadable, Vocab
 from specdist.model.settings import ReadingSettings
 from specdist.readers.content import Format, forced_format
 from specdist.readers.engine_opening import (
+    engine_archive,
     engine_binary,
     engine_document,
     engine_lines,
@@ -175,7 +176,7 @@ def _open_source(source: ByteSource, reading: ReadingSettings, vocab: Vocab | No
     elif not isinstance(source, LocalFile):
         raise only_json(source)
     else:
-        engine = engine_binary(source, kind, reading)
+        engine = engine_binary(source, kind, reading) or engine_archive(source, kind, reading)
         if engine is None:
             from specdist.readers.dumps import open_dump
 

@@ -9,7 +9,12 @@ from specdist.model.capture import Capture, Vocab
 from specdist.model.settings import ReadingSettings
 from specdist.readers.content import Format
 from specdist.readers.engine_files.engine_file import EngineFile
-from specdist.readers.engine_opening import engine_binary, engine_document, engine_lines
+from specdist.readers.engine_opening import (
+    engine_archive,
+    engine_binary,
+    engine_document,
+    engine_lines,
+)
 from specdist.readers.identification import (
     JSON,
     first_line,
@@ -49,7 +54,10 @@ def side_source(text: str, reading: ReadingSettings) -> SideSource:
         )
     if isinstance(source, StandardInput) or not isinstance(source, LocalFile):
         raise only_json(source)
-    return SideSource(source, kind, name, None, engine_binary(source, kind, reading))
+    engine = engine_binary(source, kind, reading)
+    if engine is None and name is None:
+        engine = engine_archive(source, kind, reading)
+    return SideSource(source, kind, name, None, engine)
 
 
 def open_sides(target: str, draft: str, reading: ReadingSettings, vocab: Vocab | None) -> Capture:
