@@ -22,6 +22,7 @@ from tests.listed_files import (
     listed,
     mass,
     of_sample,
+    of_text,
     of_value,
     partial,
     recognised,
@@ -331,12 +332,19 @@ def test_a_full_list_must_have_every_id() -> None:
     refuses(lambda: of_sample(FULL, vocab_size=300), "one list of 257", "--vocab-size says 300")
 
 
+def test_lists_of_a_backend_that_sampled_are_refused() -> None:
+    value = document(TOP5)
+    value["generation_settings"]["backend_sampling"] = True
+    refuses(lambda: of_value(value), "backend_sampling was on", "post_sampling_probs")
+    after = document(AFTER)
+    after["generation_settings"]["backend_sampling"] = True
+    assert of_value(after).count == 4
+
+
 def test_text_of_numbers_that_overflow_is_refused() -> None:
     text = (FIELD / TOP5).read_text(encoding="utf-8").replace("-1.5362697839736938", "-1e999", 1)
     value = json.loads(text)
     assert first(value)["top_logprobs"][0]["logprob"] == -math.inf
-    from tests.listed_files import of_text
-
     refuses(lambda: of_text(text), "below every float64")
 
 

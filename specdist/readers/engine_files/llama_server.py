@@ -68,6 +68,7 @@ def read(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
     stage = Stage.RAW if kind is Kind.LOGPROBS else Stage.PROCESSED
     check_told(reading, name, TITLE, kind, stage)
     answers = [_answer(document, nodes, kind, numbers) for document, nodes in found]
+    _refuse_sampled_on_device(answers, kind, root)
     size = _size(answers, kind, reading, root)
     slack = _slack(answers, kind, size)
     rows = tuple(_rows(answers, kind, stage, size, slack))
@@ -137,6 +138,18 @@ def _answer(document: Node, nodes: list[Node], kind: Kind, numbers: LogprobNumbe
         0 if before is None else before.token_id(),
         settings_of(document),
     )
+
+
+def _refuse_sampled_on_device(answers: list[_Answer], kind: Kind, root: Node) -> None:
+    """Raises CaptureError where the backend sampled: the lists then are a softmax of the logits
+    that it left (llama.cpp, ``get_token_probabilities`` over the sampled candidates)."""
+    if kind is Kind.LOGPROBS and any(answer.settings.on_device for answer in answers):
+        raise root.error(
+            "backend_sampling was on: these log-probabilities are of the tokens that the backend "
+            "left, at a stage that nothing says",
+            "a softmax of all raw logits",
+            "ask without backend_sampling, or with post_sampling_probs",
+        )
 
 
 def _size(answers: list[_Answer], kind: Kind, reading: ReadingSettings, root: Node) -> int | None:

@@ -27,12 +27,14 @@ _NO_DRAFT = "none"
 class ServerSettings:
     """``asked``: alternatives asked for. ``candidates``: the most tokens that the chain leaves,
     where top-k is in it. ``told``: every setting that does something, as it is written.
-    ``grammar``: whether one was in force. ``speculative``: whether a draft took part."""
+    ``grammar``: whether one was in force. ``on_device``: whether the backend sampled, which leaves
+    only some logits. ``speculative``: whether a draft took part."""
 
     asked: int | None = None
     candidates: int | None = None
     told: dict[str, str] = field(default_factory=dict)
     grammar: bool = False
+    on_device: bool = False
     speculative: bool = False
     drafted: str = ""
 
@@ -65,6 +67,7 @@ def settings_of(answer: Node) -> ServerSettings:
         candidates=_count(top_k) if "top_k" in chain else None,
         told=told,
         grammar=bool(found.get("grammar")),
+        on_device=found.get("backend_sampling") is True,
         speculative=speculative,
         drafted=drafted,
     )
