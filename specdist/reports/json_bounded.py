@@ -13,7 +13,8 @@ from specdist.reports.json_numbers import Object, number, optional
 
 
 def interval(shown: Interval, exact: bool) -> Object:
-    """``{"least": N, "most": N}``; the decimals of both ends are rounded outwards."""
+    """``{"least": N, "most": N}``; where an exact end is too long to be written, its decimal is
+    rounded outwards."""
     return {
         "least": _end(shown.least, exact, up=False),
         "most": _end(shown.most, exact, up=True),
@@ -78,4 +79,5 @@ def bounded_bonus_to_json(bonus: BoundedBonus | None, exact: bool) -> Object | N
 
 
 def _end(value: Fraction, exact: bool, up: bool) -> Object:
-    return {**number(Figure.of(value), exact), "approx": outward_float(value, up)}
+    shown = number(Figure.of(value), exact)
+    return shown if shown["exact"] is not None else {**shown, "approx": outward_float(value, up)}

@@ -3,15 +3,16 @@
 For D (`drafted_from`) and P (`accept_target`), with A the tokens listed by both, u the most that
 one unlisted token can have and R the unlisted mass,
 
-    sum_A D P  <=  sum D P  <=  sum_A D P + min(u_P D(C), R_P max_C D) + min(u_D P(B), R_D max_B P)
-                                + min(u_D R_P, u_P R_D),
+    sum_A D P  <=  sum D P  <=  sum_A D P + min(u_P D(C), R_P max_C D) + R_D max(u_P, max_B P),
 
-where C is listed by D only, B by P only, and every factor is taken at its end of the interval.
+where C is listed by D only, B by P only, and every factor is taken at its end of the interval; the
+same holds with the two laws exchanged, and the smaller bound counts.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -50,20 +51,18 @@ def product_of(first: Interval, second: Interval) -> Interval:
 def inner_product(first: PartialLaw, second: PartialLaw) -> Interval:
     """The interval of ``sum_x p(x) q(x)`` over all distributions that two laws stand for."""
     short, long = sorted((first, second), key=lambda law: len(law.ids))
-    pairs = [
-        (share_of(short, i), share_of(long, index))
+    pairs = {
+        i: index
         for i, token in enumerate(short.ids)
         if (index := index_of(long, int(token))) is not None
-    ]
-    products = [product_of(*pair) for pair in pairs]
-    least = sum((product.least for product in products), _ZERO)
+    }
+    shares = [(share_of(short, i), share_of(long, index)) for i, index in pairs.items()]
+    products = [product_of(*pair) for pair in shares]
+    one = _side(short, pairs.keys(), sum((share.least for share, _ in shares), _ZERO))
+    two = _side(long, pairs.values(), sum((share.least for _, share in shares), _ZERO))
     most = sum((product.most for product in products), _ZERO)
-    one = _side(short, sum((pair[0].least for pair in pairs), _ZERO))
-    two = _side(long, sum((pair[1].least for pair in pairs), _ZERO))
-    most += min(two.unlisted * one.apart, two.rest * one.largest)
-    most += min(one.unlisted * two.apart, one.rest * two.largest)
-    most += min(one.unlisted * two.rest, two.unlisted * one.rest)
-    return Interval(least, min(most, _ONE))
+    most += min(_beyond(one, two), _beyond(two, one))
+    return Interval(sum((product.least for product in products), _ZERO), min(most, _ONE))
 
 
 class _Side(NamedTuple):
@@ -76,15 +75,25 @@ class _Side(NamedTuple):
     unlisted: Fraction
 
 
-def _side(law: PartialLaw, shared: Fraction) -> _Side:
-    """``shared`` is the mass that it has at least on the tokens that both laws list."""
-    apart = max(_ONE - shared, _ZERO)
-    largest = Fraction(max(map(Fraction, _highest(law)), default=_ZERO)) * law.scale.most
+def _beyond(one: _Side, two: _Side) -> Fraction:
+    """The most that the products come to where not both laws list the token: where only the first
+    does, and everywhere else."""
+    alone = min(two.unlisted * one.apart, two.rest * one.largest)
+    return alone + one.rest * max(two.largest, two.unlisted)
+
+
+def _side(law: PartialLaw, shared: Collection[int], mass: Fraction) -> _Side:
+    """``shared`` are the entries that both laws list, ``mass`` what the law has at least there."""
+    apart = max(_ONE - mass, _ZERO)
+    largest = _largest(law, shared) * law.scale.most
     rest = _ZERO if law.others == 0 else rest_of(law).most
     return _Side(apart, min(apart, largest), rest, unlisted_most(law))
 
 
-def _highest(law: PartialLaw) -> list[Fraction]:
-    if not len(law.high):
-        return []
-    return [Fraction(max(law.high) if isinstance(law.high, tuple) else float(law.high.max()))]
+def _largest(law: PartialLaw, left_out: Collection[int]) -> Fraction:
+    if isinstance(law.high, tuple):
+        skipped = set(left_out)
+        return max((high for i, high in enumerate(law.high) if i not in skipped), default=_ZERO)
+    high = law.high.copy()
+    high[list(left_out)] = 0
+    return Fraction(float(high.max(initial=0)))
