@@ -116,7 +116,8 @@ def _only_run(
     """Where the tokens of ``short`` stand in ``long``. Raises where that is nowhere, or open."""
     place = f"{target.source} and {draft.source}"
     wanted, there = [token_of(row) for row in short], [token_of(row) for row in long]
-    if any(token is None for token in (*wanted, *there[1:])):
+    # A forward pass ends with the law of a token that nothing names.
+    if any(token is None for token in (*wanted, *there[1:-1])):
         raise CaptureError(
             f"{len(short)} rows meet {len(long)}, and nothing says which belong together",
             place=place,
