@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from specdist.errors import SettingsError
 from specdist.model.capture import Step
 from specdist.model.report import StepResult
-from specdist.model.row import FloatValues, Row
+from specdist.model.row import FloatValues, ListedValues, Row
 from specdist.model.settings import CheckSettings
 from specdist.verify.capture_fault import capture_fault
 from specdist.verify.plan import Plans
@@ -115,5 +115,14 @@ def _batches(steps: Iterator[Step]) -> Iterator[tuple[Step, ...]]:
 def _size(step: Step) -> int:
     rows: list[Row] = [row for p in step.positions for row in (p.target, p.draft)]
     rows += [step.bonus] if step.bonus is not None else []
-    arrays = [row.values.array.nbytes for row in rows if isinstance(row.values, FloatValues)]
-    return sum(arrays) + len(rows) * _ROW_OVERHEAD
+    return sum(_bytes(row) for row in rows) + len(rows) * _ROW_OVERHEAD
+
+
+def _bytes(row: Row) -> int:
+    """What the arrays of a row take."""
+    values = row.values
+    if isinstance(values, ListedValues):
+        listed = values.values
+        ids = 0 if isinstance(values.ids, tuple) else values.ids.nbytes
+        return ids + (listed.array.nbytes if isinstance(listed, FloatValues) else 0)
+    return values.array.nbytes if isinstance(values, FloatValues) else 0

@@ -83,9 +83,10 @@ class BoundedRule:
         """Acceptance rate and total variation."""
         if self.left_open:
             return RuleBounds(ANYTHING, ANYTHING, ANYTHING, open=self.left_open)
+        acceptance = self._acceptance()
         return RuleBounds(
-            acceptance=_widened(self._acceptance(), self._slack),
-            reference_acceptance=self._honest(),
+            acceptance=_widened(acceptance, self._slack),
+            reference_acceptance=acceptance if self.sufficient else self._honest(),
             variation=_widened(self._variation(), self._slack),
             by_identity=self.sufficient and not self._slack,
         )
