@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Literal, NamedTuple
 
 from specdist.errors import CaptureError
@@ -43,7 +44,7 @@ class SideSource(NamedTuple):
 def side_source(text: str, reading: ReadingSettings) -> SideSource:
     """What one name of the command line stands for. Raises CaptureError."""
     path, name = split_name(text)
-    source, kind = identified(source_of(path), reading)
+    source, kind = identified(_source(path, reading), reading)
     if kind is Format.JSON_LINES:
         engine = engine_lines(source, first_line(source), reading)
         return SideSource(source, kind, name, None, engine)
@@ -58,6 +59,15 @@ def side_source(text: str, reading: ReadingSettings) -> SideSource:
     if engine is None and name is None:
         engine = engine_archive(source, kind, reading)
     return SideSource(source, kind, name, None, engine)
+
+
+def _source(path: str, reading: ReadingSettings) -> ByteSource:
+    """The file of that name; for llama-debug also the one with logits in a folder."""
+    if reading.reader == Format.LLAMA_DEBUG and os.path.isdir(path):
+        from specdist.readers.engine_files.llama_debug import debug_file
+
+        return debug_file(path)
+    return source_of(path)
 
 
 def open_sides(target: str, draft: str, reading: ReadingSettings, vocab: Vocab | None) -> Capture:
