@@ -6,9 +6,12 @@ The builders follow the engines' own order from rows of plain numbers; they impo
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from specdist.model.row import FloatValues, ListedValues
 from specdist.model.settings import ReadingSettings
@@ -45,6 +48,28 @@ def reader_of(value: Any) -> str | None:
 
 def rows_of(value: Any, **reading: Any) -> list[EngineRow]:
     return list(read(value, **reading).rows())
+
+
+def content_of(name: str) -> list[dict[str, Any]]:
+    """``content`` of a sample's only choice."""
+    found: list[dict[str, Any]] = plain(name)["choices"][0]["logprobs"]["content"]
+    return found
+
+
+def pair(first: int = 0, last: int = 10) -> list[list[float]]:
+    """Log-probabilities of the target's rows, float64 from the float32 logits. The samples of
+    engines hold the rows 3 to 8."""
+    logits = np.load(FIELD / "hf" / "pair_target_draft.npz")["target_logits"].astype(float)
+    found = []
+    for row in logits[first:last].tolist():
+        normaliser = math.log(math.fsum(map(math.exp, row)))
+        found.append([x - normaliser for x in row])
+    return found
+
+
+def law_of(*weights: int) -> list[float]:
+    """Log-probabilities in proportion to ``weights``."""
+    return [math.log(x / sum(weights)) for x in weights]
 
 
 def listed(row: EngineRow) -> dict[Any, float]:

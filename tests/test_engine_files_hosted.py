@@ -5,42 +5,26 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 
-from specdist.errors import CaptureError, NotACaptureError, SettingsError
-from specdist.model.row import Kind, ListedValues, Stage
+from specdist.errors import CaptureError
+from specdist.model.row import ListedValues, Stage
 from tests.answer_files import (
     FACTS,
-    FIELD,
     by_text,
     cap_of,
     chat,
     completion,
+    content_of,
     listed,
+    pair,
     plain,
     read,
-    reader_of,
     rows_of,
 )
 
 LAST = (52, -3.278292655944824)
 """The sampled token of position 4, which is outside its list."""
-
-
-def truth(size: int = 6) -> list[list[float]]:
-    """The target's rows 3 to 8 of the pair, float64 log-probabilities."""
-    logits = np.load(FIELD / "hf" / "pair_target_draft.npz")["target_logits"].astype(float)
-    found = []
-    for row in logits[3 : 3 + size].tolist():
-        normaliser = math.log(math.fsum(map(math.exp, row)))
-        found.append([x - normaliser for x in row])
-    return found
-
-
-def content_of(name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = plain(name)["choices"][0]["logprobs"]["content"]
-    return found
 
 
 def token_of(label: Any) -> int:
@@ -60,7 +44,7 @@ def test_openai_chat_lists_are_bounded_over_an_open_vocabulary() -> None:
     assert file.assumed
     assert "draft" in file.concludes
     for row, law, item, total in zip(
-        file.rows(), truth(), content_of(name), facts["listed_mass"], strict=True
+        file.rows(), pair(3, 9), content_of(name), facts["listed_mass"], strict=True
     ):
         assert isinstance(row.values, ListedValues)
         assert (row.values.open_ended, row.values.others) == (True, None)
@@ -115,7 +99,7 @@ def test_completions_by_text_take_the_sampled_token_from_beside_the_list() -> No
         logprobs["top_logprobs"],
         logprobs["tokens"],
         logprobs["token_logprobs"],
-        truth(),
+        pair(3, 9),
         strict=True,
     ):
         assert listed(row) == top | {token: value}
@@ -133,36 +117,13 @@ def test_two_values_of_one_text_are_two_tokens() -> None:
         read(answer)
 
 
-def test_numbers_in_quotes_are_read_and_told() -> None:
-    name = "llamacpp/llama_cpp_python_completion.json"
-    file, facts = read(name), FACTS[name]
-    assert (file.reader, file.stage, file.assumed) == ("llama-cpp-python", Stage.RAW, False)
-    rows = list(file.rows())
-    assert [len(listed(row)) for row in rows] == facts["entries"]
-    own = [listed(row)[row.labels[row.token]] for row in rows]  # type: ignore[index]
-    assert own == facts["token_logprobs"]
-    logprobs = plain(name)["choices"][0]["logprobs"]
-    assert [listed(row) for row in rows] == logprobs["top_logprobs"]
-    document = plain(name)
-    arrays = document["choices"][0]["logprobs"]
-    arrays["token_logprobs"] = [str(x) for x in arrays["token_logprobs"]]
-    arrays["top_logprobs"] = [
-        {key: str(value) for key, value in top.items()} for top in arrays["top_logprobs"]
-    ]
-    quoted = read(document)
-    assert [listed(row) for row in quoted.rows()] == [listed(row) for row in rows]
-    assert any("17 numbers stand in quotes" in text for text in quoted.warnings)
-    with pytest.raises(SettingsError, match="whatever the sampling"):
-        read(name, stage=Stage.PROCESSED)
-
-
 def test_fireworks_reads_the_raw_law_and_says_so() -> None:
     name = "hosted/fireworks_new_logprobs.json"
     file = read(name)
     assert (file.reader, file.stage, file.assumed) == ("fireworks-chat", Stage.RAW, False)
     told = dict(file.shown)["sampling_logprob"]
     assert told.startswith("at 6 positions, other than logprob at 6")
-    for row, law, item in zip(file.rows(), truth(), content_of(name), strict=True):
+    for row, law, item in zip(file.rows(), pair(3, 9), content_of(name), strict=True):
         values = listed(row)
         tops = {x["token_id"]: x["logprob"] for x in item["top_logprobs"]}
         assert values == tops | {item["token_id"]: item["logprob"]}
@@ -276,22 +237,6 @@ def test_responses_hold_lists_in_their_parts() -> None:
         read(document)
 
 
-def test_fastdeploy_holds_both_sides() -> None:
-    document = chat([by_text("a", -1.0, [("a", -1.0), ("b", -2.0)])])
-    draft = [by_text("b", -0.5, [("b", -0.5), ("c", -1.5)])]
-    document["choices"][0]["draft_logprobs"] = {"content": draft}
-    file = read(document)
-    assert (file.reader, file.count) == ("fastdeploy", 1)
-    assert file.draft is not None
-    (row,) = file.draft.rows()
-    assert listed(row) == {b"b": -0.5, b"c": -1.5}
-    assert (row.token, file.draft.title) == (None, "chat answer of FastDeploy, draft")
-    assert any("draft_logprobs" in text for text in file.warnings)
-    document["choices"][0]["draft_logprobs"]["content"] = draft * 2
-    with pytest.raises(CaptureError, match="1 positions of the target and 2 of the draft"):
-        read(document)
-
-
 def test_undecoded_bytes_stand_for_no_token() -> None:
     """U+FFFD is what any byte becomes: two such entries may be two tokens of one model, or of
     two. They count as unlisted, and lift the cap to their own value."""
@@ -324,92 +269,26 @@ def test_lists_in_no_order_bound_nothing() -> None:
     assert any("no falling order" in text for text in file.warnings)
 
 
-def test_lmdeploy_leaves_the_sampled_token_out() -> None:
-    file = read(chat([by_text("b", -1.5, [("a", -1.0), ("c", -2.0)])]))
-    (row,) = file.rows()
-    assert listed(row) == {b"a": -1.0, b"b": -1.5, b"c": -2.0}
-    assert cap_of(row) == -2.0
-    assert ("sampled tokens outside their list", "1") in file.shown
+def test_labels_are_bytes_or_the_text_where_there_are_none() -> None:
+    """Special tokens have no bytes; an entry with neither stands for no token."""
+    special = {"token": "<|eot|>", "bytes": [], "logprob": -2.0}
+    unknown = {"token": "", "bytes": [], "logprob": -3.0}
+    null = {"token": "<|pad|>", "bytes": None, "logprob": -4.0}
+    item = by_text("a", -1.0, [("a", -1.0)])
+    item["top_logprobs"] += [special, unknown, null]
+    (row,) = rows_of(chat([item]))
+    assert row.labels == (b"a", "<|eot|>", "<|pad|>")
+    assert (cap_of(row), list(listed(row).values())) == (-3.0, [-1.0, -2.0, -4.0])
 
 
-def test_lmdeploy_generate_has_one_value_a_position() -> None:
-    document = {
-        "text": "x",
-        "output_ids": [5, 6],
-        "meta_info": {"output_token_logprobs": [[-1.5, 5], [-0.5, 6]], "prompt_tokens": 3},
-    }
-    file = read(document)
-    assert (file.reader, file.stage, file.assumed) == ("lmdeploy-generate", Stage.RAW, False)
-    assert [(row.token, listed(row)) for row in file.rows()] == [(5, {5: -1.5}), (6, {6: -0.5})]
-    document["meta_info"]["output_token_logprobs"] = [[3.5, 5], [2.5, 6]]  # type: ignore[index]
-    assert [row.kind for row in read(document).rows()] == [Kind.LOGITS] * 2
-    document["output_ids"] = [5, 7]
-    with pytest.raises(CaptureError, match="token 6 is not the one of output_ids"):
-        read(document)
-
-
-def test_sglang_endpoints_are_known_by_their_matched_stop() -> None:
-    file = read(chat([by_text("a", -1.0, [("a", -1.0), ("b", -2.0)])], matched_stop=None))
-    assert (file.stage, file.assumed) == (Stage.TEMPERATURE, True)
-
-
-def test_mlx_lists_are_sets_and_their_tokens_are_lost() -> None:
-    name = "mlx/chat_top4.json"
-    file, facts = read(name), FACTS[name]
-    content = content_of(name)
-    assert [item["id"] for item in content] == facts["headline_ids"]
-    rows = list(file.rows())
-    for row, item, law, best, ids in zip(
-        rows, content, truth(), facts["argmax"], facts["listed"], strict=True
-    ):
-        values = listed(row)
-        assert values == {x["id"]: x["logprob"] for x in item["top_logprobs"]}
-        assert [x["id"] for x in item["top_logprobs"]] == ids
-        assert max(values, key=lambda x: values[x]) == best == max(range(64), key=lambda x: law[x])
-        assert row.token is None
-        cap = cap_of(row)
-        assert cap == min(values.values())
-        assert cap is not None
-        assert all(law[x] <= cap + 1e-6 for x in range(64) if x not in values)
-    assert facts["sampled"] != facts["headline_ids"]
-    assert any("sampled tokens are not in the file" in text for text in file.warnings)
-    assert (file.stage, file.assumed) == (Stage.RAW, False)
-
-
-def test_mlx_logprobs_alone_are_the_sampled_tokens() -> None:
-    name = "mlx/chat_logprobs_only.json"
-    rows = rows_of(name)
-    assert [row.token for row in rows] == FACTS["mlx/chat_top4.json"]["sampled"]
-    assert [listed(row) for row in rows] == [{x["id"]: x["logprob"]} for x in content_of(name)]
-    assert [cap_of(row) for row in rows] == [None] * 6
-
-
-@pytest.mark.parametrize(
-    ("document", "said"),
-    [
-        (
-            {"type": "message", "role": "assistant", "content": [], "stop_reason": "end_turn"},
-            "Anthropic's service, which returns no log-probabilities",
-        ),
-        (
-            {"object": "chat.completion.chunk", "choices": [{"delta": {}}]},
-            "one piece of a streamed answer",
-        ),
-        (
-            {"object": "chat.completion", "choices": [{"message": {}, "logprobs": None}]},
-            "an answer without log-probabilities",
-        ),
-        ({"candidates": [{"content": {}}]}, "an answer of Gemini without log-probabilities"),
-    ],
-)
-def test_answers_without_log_probabilities_say_so(document: Any, said: str) -> None:
-    with pytest.raises(NotACaptureError, match=said):
-        read(document)
-
-
-def test_counts_of_a_speculative_run_are_no_answer_without_log_probabilities() -> None:
-    counts = {"metrics": {"speculative_decoding": {}}}
-    assert reader_of({"choices": [{"index": 0, "text": "x"}]} | counts) is None
+def test_last_bits_of_two_kernels_are_one_value() -> None:
+    near = -1.0 - 2.0**-20
+    (row,) = rows_of(chat([by_text("a", near, [("a", -1.0), ("b", -2.0)])]))
+    assert isinstance(row.values, ListedValues)
+    assert row.values.half_width == 2**-20
+    assert row.values.cap == -2 + row.values.half_width
+    with pytest.raises(CaptureError, match=r"has the values -1\.01 and -1"):
+        read(chat([by_text("a", -1.01, [("a", -1.0), ("b", -2.0)])]))
 
 
 def test_predicted_outputs_are_no_drafts() -> None:

@@ -9,37 +9,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specdist.errors import CaptureError, RowError, SettingsError
+from specdist.errors import CaptureError, SettingsError
 from specdist.model.row import FloatValues, Kind, ListedValues, NumberFormat, Stage
 from tests.answer_files import (
     FACTS,
     FIELD,
     by_id,
-    by_text,
     cap_of,
     chat,
     completion,
+    law_of,
     listed,
     objects,
+    pair,
     plain,
     read,
     reader_of,
     rows_of,
 )
 
-FIRST = 3
-"""The samples hold the target's rows 3 to 8 of the pair."""
 SAMPLED = [41, 16, 55, 9, 52, 56]
-
-
-def pair(side: str = "target") -> list[list[float]]:
-    """Log-probabilities of the pair's rows, float64 from the float32 logits."""
-    logits = np.load(FIELD / "hf" / "pair_target_draft.npz")[f"{side}_logits"].astype(float)
-    return [[x - math.log(math.fsum(map(math.exp, row))) for x in row] for row in logits.tolist()]
-
-
-def truth() -> list[list[float]]:
-    return pair()[FIRST : FIRST + 6]
 
 
 def choice(name: str) -> dict[str, Any]:
@@ -59,7 +48,7 @@ def test_complete_completions_are_the_softmax_of_the_rows() -> None:
     assert ("alternatives asked for", "64") in file.shown
     tops = choice(name)["logprobs"]["top_logprobs"]
     for row, law, top, entries, total in zip(
-        file.rows(), truth(), tops, facts["entries"], facts["sum_of_probs"], strict=True
+        file.rows(), pair(3, 9), tops, facts["entries"], facts["sum_of_probs"], strict=True
     ):
         assert isinstance(row.values, FloatValues)
         values = listed(row)
@@ -87,7 +76,7 @@ def test_prompt_logprobs_are_forward_rows_shifted_by_one() -> None:
     assert [row.index for row in rows] == list(range(1, facts["positions"]))
     assert file.tokens == {0: tuple(document["prompt_token_ids"])}
     assert (file.stage, file.assumed) == (Stage.RAW, False)
-    every = zip(rows, facts["entries"][1:], facts["sum"][1:], pair()[:9], strict=True)
+    every = zip(rows, facts["entries"][1:], facts["sum"][1:], pair(0, 9), strict=True)
     for row, entries, total, law in every:
         values = listed(row)
         assert len(values) == entries
@@ -107,7 +96,9 @@ def test_top3_completions_keep_the_sampled_token_beside_the_likeliest() -> None:
     assert [f"token_id:{row.token}" for row in rows] == facts["first_keys"]
     # "k+1 entries iff the sampled token is outside the top k"
     assert ("alternatives asked for", "3") in file.shown
-    for row, law, top in zip(rows, truth(), choice(name)["logprobs"]["top_logprobs"], strict=True):
+    for row, law, top in zip(
+        rows, pair(3, 9), choice(name)["logprobs"]["top_logprobs"], strict=True
+    ):
         values = listed(row)
         assert values == {id_of(key): value for key, value in top.items()}
         others = [value for token, value in values.items() if token != row.token]
@@ -125,7 +116,9 @@ def test_chat_caps_hold_where_the_naive_bound_is_wrong() -> None:
     assert file.reader == "vllm-chat"
     assert [len(listed(row)) for row in rows] == facts["entries"]
     assert [f"token_id:{row.token}" for row in rows] == facts["sampled"]
-    for row, law, top, best in zip(rows, truth(), facts["tops"], facts["true_top3"], strict=True):
+    for row, law, top, best in zip(
+        rows, pair(3, 9), facts["tops"], facts["true_top3"], strict=True
+    ):
         values = listed(row)
         assert set(values) == {id_of(text) for text in top}
         assert sorted(range(64), key=lambda x: -law[x])[:3] == best
@@ -150,7 +143,7 @@ def test_a_logits_mode_shows_in_values_above_zero() -> None:
     assert largest == FACTS[name]["max_value"]
     assert "4.51182 are no log-probabilities" in file.kind_evidence
     logits = np.load(FIELD / "hf" / "pair_target_draft.npz")["target_logits"]
-    for row, dense in zip(rows, logits[FIRST : FIRST + 6], strict=True):
+    for row, dense in zip(rows, logits[3:9], strict=True):
         assert row.kind is Kind.LOGITS
         values = listed(row)
         assert all(dense[x] == np.float32(value) for x, value in values.items())
@@ -205,7 +198,7 @@ def test_a_sampling_mask_makes_the_processed_law_complete() -> None:
     assert (file.stage, file.assumed) == (Stage.PROCESSED, False)
     assert ("positions with their whole support listed", "6") in file.shown
     rows = list(file.rows())
-    every = zip(rows, document["sampling_mask"], facts["support"], truth(), strict=True)
+    every = zip(rows, document["sampling_mask"], facts["support"], pair(3, 9), strict=True)
     for row, mask, count, law in every:
         assert isinstance(row.values, ListedValues)
         assert row.values.support == tuple(mask)
@@ -224,40 +217,6 @@ def test_a_sampling_mask_makes_the_processed_law_complete() -> None:
         read(name, stage=Stage.RAW)
 
 
-def mask_choice(entries: list[tuple[int, float]], mask: list[int], rank: int) -> dict[str, Any]:
-    tops = [{"token_id": x, "logprob": value, "rank": None} for x, value in entries]
-    own = {"token_id": entries[0][0], "logprob": entries[0][1], "rank": rank}
-    content = [own | {"top_logprobs": tops}]
-    return {"token_ids": [entries[0][0]], "sampling_mask": [mask], "logprobs": {"content": content}}
-
-
-def test_a_list_shorter_than_the_mask_keeps_support_and_cap() -> None:
-    (row,) = rows_of(mask_choice([(5, -1.0), (7, -1.25)], [1, 5, 7, 9], rank=1))
-    assert isinstance(row.values, ListedValues)
-    assert row.values.support == (1, 5, 7, 9)
-    assert (row.values.others, cap_of(row)) == (2, -1.25)
-    (row,) = rows_of(mask_choice([(5, -1.0), (7, -1.25)], [1, 5, 7, 9], rank=2) | {})
-    assert cap_of(row) is None  # rank 2 with nothing likelier listed: no list of the likeliest
-
-
-@pytest.mark.parametrize(
-    ("mask", "said"),
-    [
-        ([1, 7], "was sampled, and the mask lacks it"),
-        ([5, 5, 7], "stands in the mask twice"),
-        ([5, 9], "outside the sampling mask"),
-    ],
-)
-def test_masks_that_contradict(mask: list[int], said: str) -> None:
-    with pytest.raises((CaptureError, RowError), match=said):
-        read(mask_choice([(5, -1.0), (7, -1.25)], mask, rank=1))
-
-
-def test_a_complete_support_must_have_all_mass() -> None:
-    with pytest.raises(RowError, match="only possible tokens have a mass"):
-        read(mask_choice([(5, -1.0), (7, -1.25)], [5, 7], rank=1))
-
-
 def test_flat_logprobs_count_the_sampled_token_once() -> None:
     name = "vllm/offline_flat_logprobs.json"
     file, facts, flat = read(name), FACTS[name], plain(name)
@@ -265,7 +224,7 @@ def test_flat_logprobs_count_the_sampled_token_once() -> None:
     assert (file.count, len(flat["token_ids"])) == (facts["positions"], facts["total"])
     assert ("positions that list their token twice", "2") in file.shown
     assert [row.token for row in rows] == SAMPLED
-    for row, law, start in zip(rows, truth(), flat["start_indices"], strict=True):
+    for row, law, start in zip(rows, pair(3, 9), flat["start_indices"], strict=True):
         values = listed(row)
         assert set(values) == set(flat["token_ids"][start : start + 4])
         own, rank = flat["logprobs"][start], flat["ranks"][start]
@@ -275,10 +234,6 @@ def test_flat_logprobs_count_the_sampled_token_once() -> None:
         assert cap is not None
         assert all(law[x] <= cap + 1e-6 for x in range(64) if x not in values)
         assert values[SAMPLED[row.index]] == own
-
-
-def law_of(*weights: int) -> list[float]:
-    return [math.log(x / sum(weights)) for x in weights]
 
 
 def test_offline_objects_in_every_shape_they_are_dumped_in() -> None:
@@ -318,6 +273,51 @@ def test_sorted_keys_hide_the_token_and_not_the_list() -> None:
     assert row.token == 2
 
 
+def test_lists_without_ranks_or_token_leave_out_one_more() -> None:
+    """The least likely entry may be there only because it was sampled."""
+    entries = {"5": -1.0, "2": -2.0, "7": -3.0}
+    (row,) = rows_of([{key: {"logprob": value} for key, value in entries.items()}])
+    assert (row.token, cap_of(row)) == (None, -2.0)
+
+
+def test_ties_are_counted_in_the_rank_of_the_sampled_token() -> None:
+    """Four equal tokens, the three likeliest asked for: the sampled one has rank 4 by vLLM's count
+    and place 2 in its list."""
+    quarter = math.log(0.25)
+    flat = {
+        "start_indices": [0], "end_indices": [4], "token_ids": [1, 0, 1, 2],
+        "logprobs": [quarter] * 4, "ranks": [4, 1, 2, 3], "decoded_tokens": [None] * 4,
+    }  # fmt: skip
+    (row,) = rows_of(flat)
+    assert (set(listed(row)), cap_of(row)) == ({0, 1, 2}, quarter)
+
+
+def test_a_rank_of_one_below_another_token_bounds_nothing() -> None:
+    (row,) = rows_of([{"5": {"logprob": -2.0, "rank": 1}, "2": {"logprob": -1.0, "rank": 2}}])
+    assert cap_of(row) is None
+
+
+def test_requests_prove_how_many_alternatives_they_asked_for() -> None:
+    """Both sampled tokens are last: four entries are three alternatives or four, so a list of two
+    lacks some."""
+    tops = [
+        {f"token_id:{x}": value for x, value in ((9, -5.0), (1, -1.0), (2, -2.0), (3, -3.0))},
+        {"token_id:9": -5.0, "token_id:1": -1.0},
+    ]
+    file = read(completion(tops, ["token_id:9"] * 2, [-5.0] * 2))
+    assert [cap_of(row) for row in file.rows()] == [-3.0, None]
+    assert any("1 lists are shorter" in text for text in file.warnings)
+    assert "alternatives asked for" not in dict(file.shown)
+
+
+def test_values_just_above_zero_are_no_log_probabilities() -> None:
+    assert [row.kind for row in rows_of(chat([by_id(3, 5e-4, [(3, 5e-4), (4, -9.0)])]))] == [
+        Kind.LOGITS
+    ]
+    (row,) = rows_of(chat([by_id(3, 5e-7, [(3, 5e-7), (4, -16.0)])]))
+    assert row.kind is Kind.LOGPROBS  # rounding lifts a probability of 1 that far
+
+
 def test_chosen_tokens_bound_nothing() -> None:
     """logprob_token_ids: vLLM numbers the chosen tokens as if they were the likeliest."""
     law = law_of(5, 1, 4, 2, 3)
@@ -332,92 +332,3 @@ def test_chosen_tokens_bound_nothing() -> None:
     file = read(falling)
     assert [cap_of(row) for row in file.rows()] == [None] * 3
     assert any("asked for by name" in text for text in file.warnings)
-
-
-def test_a_processed_law_ends_at_its_first_zero() -> None:
-    half = math.log(0.5)
-    content = [
-        by_id(2, half, [(2, half), (4, half), (0, -9999.0)]),
-        by_id(1, half, [(1, half), (3, half), (0, -9999.0)]),
-    ]
-    file = read(chat(content), vocab_size=7)
-    rows = list(file.rows())
-    assert (file.stage, file.assumed) == (Stage.PROCESSED, True)
-    assert ("-9999.0 read as probability 0", "2") in file.shown
-    assert "filter was applied" in file.stage_evidence
-    for row, support in zip(rows, [(2, 4), (1, 3)], strict=True):
-        assert isinstance(row.values, ListedValues)
-        assert (row.values.support, row.values.others, row.values.cap) == (support, 0, None)
-        assert row.stage is Stage.PROCESSED
-    assert read(chat(content), stage=Stage.PROCESSED).assumed is False
-
-
-def test_the_same_tokens_banned_in_every_complete_row_say_nothing_of_filters() -> None:
-    third = math.log(1 / 3)
-    top = {"token_id:0": third, "token_id:1": third, "token_id:2": third, "token_id:3": -9999.0}
-    answer = completion([top, top], ["token_id:0", "token_id:1"], [third, third])
-    assert read(answer, vocab_size=4).stage is Stage.RAW
-    assert read(answer).stage is Stage.PROCESSED
-
-
-def test_lists_with_all_mass_are_taken_for_processed() -> None:
-    half = math.log(0.5)
-    answer = chat([by_id(2, half, [(2, half), (4, half)])])
-    file = read(answer)
-    assert (file.stage, file.assumed) == (Stage.PROCESSED, True)
-    assert read(answer, stage=Stage.RAW).stage is Stage.RAW
-
-
-def test_prompt_and_answer_in_one_file() -> None:
-    """Rows of the prompt are raw in every mode; the index goes on where the prompt ends."""
-    law = law_of(4, 3, 2, 1)
-    top = {f"token_id:{x}": law[x] for x in (3, 0, 1)}
-    answer = completion([top], ["token_id:3"], [law[3]])
-    body = answer["choices"][0]
-    body["prompt_logprobs"] = [None, objects(law, 1, 2)]
-    rows = rows_of(answer, stage=Stage.PROCESSED)
-    assert [(row.index, row.stage) for row in rows] == [(1, Stage.RAW), (2, Stage.PROCESSED)]
-    body["prompt_token_ids"] = [7, 1]
-    assert read(answer).tokens == {0: (7, 1, 3)}
-    body["logprobs"] = {"tokens": [" d"], "token_logprobs": [law[3]], "top_logprobs": None}
-    file = read(answer)
-    assert [row.index for row in file.rows()] == [1]
-    assert any("left out" in text for text in file.warnings)
-    with pytest.raises(SettingsError, match="prompt log-probabilities are raw"):
-        read(answer, stage=Stage.PROCESSED)
-
-
-def test_echoed_prompts_begin_with_a_token_without_a_row() -> None:
-    law = law_of(4, 3, 2, 1)
-    top = {f"token_id:{x}": law[x] for x in (1, 0)}
-    tokens = ["token_id:9", "token_id:1", "token_id:1"]
-    answer = completion([None, top, top], tokens, [None, law[1], law[1]])
-    answer["usage"] = {"prompt_tokens": 2}
-    file = read(answer, stage=Stage.PROCESSED)
-    assert file.tokens == {0: (9, 1, 1)}
-    assert [(row.index, row.stage) for row in file.rows()] == [
-        (1, Stage.RAW), (2, Stage.PROCESSED)
-    ]  # fmt: skip
-
-
-def test_texts_of_vllm_chat_answers_are_labels() -> None:
-    content = [by_text(" b", -2.0, [(" b", -2.0), (" a", -0.5)])]
-    answer = chat(content, stop_reason=None, token_ids=None)
-    answer |= {"prompt_logprobs": None, "kv_transfer_params": None}
-    (row,) = rows_of(answer)
-    assert (row.labels, row.token) == ((b" b", b" a"), 0)
-    assert cap_of(row) == -0.5
-    # The same lists without vLLM's fields: the same bound, for the order is not said.
-    (row,) = rows_of(chat(content))
-    assert cap_of(row) == -0.5
-
-
-def test_several_choices_are_several_sequences() -> None:
-    content = [by_id(2, -1.0, [(2, -1.0), (4, -2.0)])]
-    answer = chat(content)
-    answer["choices"] *= 2
-    rows = rows_of(answer)
-    assert [(row.sequence, row.index) for row in rows] == [(0, 0), (1, 0)]
-    assert [row.place for row in rows] == [
-        f"answer.json, choices[{i}].logprobs.content[0]" for i in (0, 1)
-    ]
