@@ -36,7 +36,8 @@ def event_table(events: Sequence[Event], texts: Mapping[int, str], width: int) -
     fixed = len(header) - (2 if "possible" in header else 1)
     widths = [max(layout.width_of(row[i]) for row in (header, *rows)) for i in range(len(header))]
     lead = sum(widths[:fixed]) + 2 * fixed
-    first = min(widths[fixed], max(width - lead - 20, 20))
+    beside = min(widths[fixed + 1], 20) if fixed + 1 < len(header) else 0
+    first = min(widths[fixed], max(width - lead - 2 - beside, 20))
     lines = []
     for row in (header, *rows):
         start = "".join(
