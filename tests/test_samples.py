@@ -42,6 +42,15 @@ def test_hand_written(name: str) -> None:
     assert exact(position["total_variation"]) == Fraction(distance)
 
 
+def test_listed_in_part() -> None:
+    result = run("check", SAMPLES / "top_two_listed.json", "--format", "json")
+    (step,) = result.json()["steps"]
+    (part,) = step["bounded"]
+    rate = part["acceptance_rate"]
+    assert (result.code, step["verdict"], part["by_identity"]) == (4, "undecided", True)
+    assert [exact(rate[end]) for end in ("least", "most")] == [Fraction(3, 5), Fraction(17, 20)]
+
+
 @pytest.mark.parametrize("name", HAND_WRITTEN)
 def test_hand_written_against_the_oracle(name: str) -> None:
     """The oracle reads the file by itself and processes the roles by itself."""

@@ -15,7 +15,7 @@ from specdist.model.partial_report import (
 from specdist.model.report import StepResult
 from specdist.reports import layout
 from specdist.reports.figure_text import Numerals
-from specdist.reports.interval_text import cell, interval, rate
+from specdist.reports.interval_text import at_most, cell, interval, rate
 from specdist.reports.view import View, inner_place, plural
 
 Located = tuple[StepResult, BoundedPosition]
@@ -167,8 +167,8 @@ def _summary_table(located: Sequence[Located], view: View) -> list[str]:
                 str(position.index),
                 interval(position.acceptance_rate, numerals, digits),
                 interval(position.total_variation, numerals, digits),
-                interval(position.target_rest, numerals, 2),
-                interval(position.draft_rest, numerals, 2),
+                at_most(position.target_rest.most, numerals),
+                at_most(position.draft_rest.most, numerals),
                 position.verdict.value,
             ]
             for step, position in shown
@@ -185,6 +185,6 @@ def _summary_table(located: Sequence[Located], view: View) -> list[str]:
 
 
 _READING = (
-    "rows known in part: acceptance rate and total variation lie in these intervals, whatever "
-    "is left open; rest: mass of the unlisted tokens"
+    "rows known in part: acceptance rate and total variation lie in these intervals, whatever is "
+    "left open; rest: mass of the unlisted tokens, at most"
 )

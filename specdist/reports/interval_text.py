@@ -22,6 +22,11 @@ def interval(shown: Interval, numerals: Numerals, digits: int = 6) -> str:
     return least if least == most else f"{least} to {most}"
 
 
+def at_most(value: Fraction, numerals: Numerals) -> str:
+    """A bound from above in two digits, exact where it is short."""
+    return _end(value, numerals, 2, up=True)
+
+
 def cell(shown: Interval, numerals: Numerals, digits: int = 6) -> str:
     """Like `interval`; a narrow interval around a number is ``0.499998 ±2e-06``."""
     middle = (shown.least + shown.most) / 2

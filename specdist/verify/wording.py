@@ -50,9 +50,9 @@ def span(shown: Interval) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def at_most(value: Fraction) -> str:
+def at_most(value: Fraction, digits: int = 6) -> str:
     """A bound from above: exact where short, else rounded up."""
-    return _end(value, up=True)
+    return _end(value, up=True, digits=digits)
 
 
 def at_least(value: Fraction) -> str:
@@ -60,8 +60,8 @@ def at_least(value: Fraction) -> str:
     return _end(value, up=False)
 
 
-def _end(value: Fraction, up: bool) -> str:
-    return str(value) if value.denominator < 10_000 else outward_text(value, up)
+def _end(value: Fraction, up: bool, digits: int = 6) -> str:
+    return str(value) if value.denominator < 10_000 else outward_text(value, up, digits)
 
 
 def named(token: int, vocab: Vocab | None, size: int) -> str:

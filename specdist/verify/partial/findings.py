@@ -18,6 +18,9 @@ from specdist.verify.wording import at_least, at_most, interval, joined, named, 
 
 _LARGE = 1 << 20
 """The size of a vocabulary whose size is not known, where texts are printed."""
+_MANY = 1_000
+"""So many tokens are not listed one by one."""
+_WHOLE = "whole rows, or rows after top-k or top-p with all that they keep"
 _ROLES = "every role is filled as in a correct engine"
 _DIFFERS = "output differs from the reference, whatever is left open"
 _MESSAGES = {
@@ -192,21 +195,22 @@ def _closing(check: BoundedCheck) -> Iterator[str]:
         about = "about " if off else ""
         yield (
             f"with the {one_sided:,} token{'s' if one_sided > 1 else ''} that one side alone lists "
-            f"on both sides, the interval is {about}{at_most(most + off)} wide at most"
+            f"on both sides, the interval is {about}{at_most(most + off, 2)} wide at most"
         )
     missing = list(_missing(check))
-    if missing:
-        yield (
-            f"to close it: list {joined(missing)}; or dump whole rows, or rows after top-k or "
-            "top-p with all that they keep"
-        )
+    if missing and max(count or _MANY for count, _ in missing) < _MANY:
+        tokens = joined([text for _, text in missing])
+        yield f"to close it: list {tokens}; or dump {_WHOLE}"
+    elif missing:
+        tokens = joined([text for _, text in missing])
+        yield f"to close it: dump {_WHOLE} (in all {tokens})"
     elif result.half_width:
         yield "to close it: rows in the number format that the engine samples from"
 
 
-def _missing(check: BoundedCheck) -> Iterator[str]:
-    """How many tokens of either side are still to be listed; where listed probabilities are sharp,
-    the last token has what is left."""
+def _missing(check: BoundedCheck) -> Iterator[tuple[int | None, str]]:
+    """How many tokens of either side are still to be listed, in numbers (None: unknown) and words;
+    where listed probabilities are sharp, the last token has what is left."""
     counts = check.result.counts
     sides = (
         ("target", Role.REFERENCE, check.target_ids, counts.draft_only),
@@ -221,6 +225,6 @@ def _missing(check: BoundedCheck) -> Iterator[str]:
         else:
             count = None if counts.neither is None else counts.neither + elsewhere
         if count is None:
-            yield f"all other tokens of the {side}"
+            yield None, f"all other tokens of the {side}"
         elif (more := count - law.scale.closed) > 0:
-            yield f"{more:,} more token{'s' if more != 1 else ''} of the {side}"
+            yield more, f"{more:,} more token{'s' if more != 1 else ''} of the {side}"
