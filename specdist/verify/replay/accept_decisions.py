@@ -48,7 +48,8 @@ class AcceptDecisions:
                 self._tally.skip("no uniform recorded, and either decision is possible")
                 continue
             tally = self._tally if is_recorded(step, position) else self._by_rows
-            tally.take(answer, _event(step, position, pairs, laws.conventions))
+            wrong = answer is False
+            tally.take(answer, _event(step, position, pairs, laws.conventions) if wrong else None)
 
     def withdraw(self, reason: str) -> None:
         """The rows are not the laws that were used: only recorded probabilities decide."""

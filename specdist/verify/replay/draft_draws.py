@@ -38,13 +38,16 @@ class DraftDraws:
             if not drawn and answers:
                 self.tally.skip("no uniform recorded; the token is possible")
                 continue
-            answer = agreed(None if a is Drawn.POSSIBLE else a.holds for a in answers)
-            impossible = all(a is Drawn.IMPOSSIBLE for a in answers)
+            answer = agreed(answer.holds for answer in answers)
+            if answer is not False:
+                self.tally.take(answer)
+                continue
             recorded = "drafted" if uniform is None else f"u = {decimal(uniform)}"
             words = drawn_words(known[0].bounds, token, uniform)
             found = event(step, What.DRAFT, position, token, recorded, words)
-            self.tally.take(answer, None if impossible else found)
-            if answer is False and impossible:
+            impossible = all(answer is Drawn.IMPOSSIBLE for answer in answers)
+            self.tally.take(False, None if impossible else found)
+            if impossible:
                 self._impossible.take(False, found)
 
     def counts(self) -> Iterator[CheckCount]:

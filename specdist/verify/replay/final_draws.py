@@ -57,9 +57,12 @@ class FinalDraws:
             tally.skip("no random number recorded; the token is possible")
             return
         answer = agreed(a.holds for a in answers)
+        if answer is not False:
+            tally.take(answer)
+            return
         impossible = all(a is Drawn.IMPOSSIBLE for a in answers)
         one = _event(laws, found[0])
-        tally.take(answer, None if impossible else one)
+        tally.take(False, None if impossible else one)
         if impossible:
             self._outside[step.rejected].take(False, one)
 
