@@ -171,7 +171,7 @@ def _counters(report: ReplayReport) -> list[str]:
 
 def _counterfactual(other: Counterfactual, view: View) -> list[str]:
     def shown(figure: Figure | None) -> str:
-        return "-" if figure is None else view.numerals.rate(figure)
+        return "-" if figure is None else view.numerals.number(figure)
 
     contexts = plural(len(other.positions), "recorded context")
     lines = layout.wrap(f"under {other.label}: {contexts}", "", "  ")

@@ -9,7 +9,7 @@ from specdist.cli.config_file import LOOKED_FOR
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import Option, takes
 
-SCHEMAS = ("report", "capture", "comparison", "cost")
+SCHEMAS = ("report", "capture", "comparison", "cost", "replay")
 SCHEMA = Option("schema", "Output", "Print a JSON schema instead.", "NAME", choices=SCHEMAS)
 
 
