@@ -22,7 +22,7 @@ import numpy as np
 from specdist.errors import CaptureError
 from specdist.model.row import NumberFormat
 from specdist.readers.engine_files.plain_config import Config, read_config
-from specdist.readers.engine_files.table_model import TableRow
+from specdist.readers.engine_files.table_model import TableRow, table_row
 
 PACKED = ("compressed_logprobs", "bytepacked_indices")
 LEGACY = ("packed_indices", "exact_values", "coeffs")
@@ -137,10 +137,10 @@ def unpacked(values: Sequence[int], ids: Sequence[int], packing: Packing, place:
     if packing.delta:
         width = sum((_unit(value, packing.dtype) for value in exact[1:]), Fraction(0))
         exact = np.cumsum(exact)
-    return TableRow(
-        ids=tuple(tokens[: packing.exact]),
-        values=tuple(exact.tolist()),
-        place=place,
+    return table_row(
+        tokens[: packing.exact],
+        exact.tolist(),
+        place,
         others=tuple(tokens[packing.exact :]),
         width=width,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from math import inf
 from typing import Any
 
 from specdist.errors import CaptureError, MissingExtraError, NotACaptureError
@@ -18,6 +19,7 @@ from specdist.readers.engine_files.distillkit import (
     unpacked,
 )
 from specdist.readers.engine_files.engine_file import EngineFile
+from specdist.readers.engine_files.logprob_numbers import SMALLEST_FLOAT32
 from specdist.readers.engine_files.table_file import table_file
 from specdist.readers.engine_files.table_model import (
     IDS,
@@ -27,6 +29,7 @@ from specdist.readers.engine_files.table_model import (
     Table,
     TableRow,
     TableSequence,
+    table_row,
 )
 from specdist.readers.naming import listing
 from specdist.readers.sources import LocalFile
@@ -36,7 +39,6 @@ TITLE = "a parquet table of likely tokens"
 PACKED_TITLE = "a packed parquet table of likely tokens (DistillKit)"
 _BATCH = 16
 """Sequences that are in memory at a time."""
-_LOWEST_FLOAT32 = -(2.0**128 - 2.0**104)
 
 Build = Callable[[dict[str, Any], int, str], TableSequence]
 
@@ -198,16 +200,16 @@ def _rows(columns: dict[str, Any], ids: str, values: str, place: str) -> Iterato
     for i, (own, row) in enumerate(zip(first, second, strict=True)):
         at = f"{place}, {values}[{i}]"
         if mask is not None and i < len(mask) and not mask[i]:
-            yield TableRow((), (), at, f"{MASK} is 0 here")
+            yield TableRow((), at, f"{MASK} is 0 here")
         elif own is None or row is None or None in own or None in row:
-            yield TableRow((), (), at, "null stands here")
+            yield TableRow((), at, "null stands here")
         elif len(own) != len(row):
             raise CaptureError(
                 f"{len(own)} ids and {len(row)} values", place=at, expected="a value for every id"
             )
         else:
-            known = tuple(-float("inf") if x == _LOWEST_FLOAT32 else float(x) for x in row)
-            yield TableRow(tuple(own), known, at)
+            known = (-inf if x == SMALLEST_FLOAT32 else float(x) for x in row)
+            yield table_row(own, known, at)
 
 
 def _lists(scalar: Any) -> list[Any]:
@@ -239,6 +241,6 @@ def _unpacked_rows(columns: dict[str, Any], packing: Packing, place: str) -> Ite
     for i, (row, own) in enumerate(zip(values, ids, strict=True)):
         at = f"{place}, {PACKED[0]}[{i}]"
         if row is None or own is None:
-            yield TableRow((), (), at, "null stands here")
+            yield TableRow((), at, "null stands here")
         else:
             yield unpacked(row, own, packing, at)

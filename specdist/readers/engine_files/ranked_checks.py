@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import exp, fsum, inf, isnan
+from math import exp, fsum, inf, isfinite, isnan
 from typing import NamedTuple
 
 from specdist.errors import RowError
@@ -35,12 +35,17 @@ def mass_of(entries: Iterable[TokenValue], kind: Kind) -> float:
     """The probability of the listed tokens, to float64."""
     if kind is Kind.PROBABILITIES:
         return fsum(entry.value for entry in entries)
-    return fsum(exp(min(entry.value, _OVERFLOW)) for entry in entries)
+    values = [entry.value for entry in entries]
+    if max(values, default=0.0) > _OVERFLOW:
+        return inf
+    return fsum(map(exp, values))
 
 
 def check_entries(entries: Sequence[TokenValue], kind: Kind, size: int | None, place: str) -> None:
     """Raises RowError for an id twice or outside the vocabulary, and for a value that the kind
     cannot have."""
+    if not entries or _plain(entries, kind, size):
+        return
     seen: set[int] = set()
     for token, value in entries:
         if token < 0 or (size is not None and token >= size):
@@ -50,6 +55,19 @@ def check_entries(entries: Sequence[TokenValue], kind: Kind, size: int | None, p
             raise RowError(f"token {token} is listed twice", place=place, expected="each id once")
         seen.add(token)
         _check_value(token, value, kind, place)
+
+
+def _plain(entries: Sequence[TokenValue], kind: Kind, size: int | None) -> bool:
+    """Whether nothing of a list needs a second look, in few passes."""
+    tokens, values = zip(*entries, strict=True)
+    if len(set(tokens)) < len(tokens) or min(tokens) < 0 or not all(map(isfinite, values)):
+        return False
+    if size is not None and max(tokens) >= size:
+        return False
+    if kind is Kind.LOGITS:
+        return True
+    low, high = (-inf, 0.0) if kind is Kind.LOGPROBS else (0.0, 1.0)
+    return bool(low <= min(values) and max(values) <= high)
 
 
 def _check_value(token: int, value: float, kind: Kind, place: str) -> None:

@@ -124,16 +124,15 @@ def _values(
 ) -> ListedValues | FloatValues:
     import numpy as np
 
-    entries = sorted(entries)
-    array = np.array([entry.value for entry in entries], dtype=np.float64)
-    if len(entries) == found.size and not width:
+    ids, values = zip(*sorted(entries), strict=True)
+    array = np.array(values, dtype=np.float64)
+    if len(ids) == found.size and not width:
         return FloatValues(array)
-    largest = max(entry.token for entry in entries)
     cap = Fraction(found.ranked[-1].value) + width if found.ranked and only is None else None
     return ListedValues(
-        ids=tuple(entry.token for entry in entries),
+        ids=ids,
         values=FloatValues(array),
-        size=max(largest, *(only or {0})) + 1 if found.size is None else found.size,
+        size=max(ids[-1], *(only or {0})) + 1 if found.size is None else found.size,
         open_ended=found.size is None,
         cap=cap,
         half_width=width,

@@ -11,7 +11,7 @@ import numpy as np
 from specdist.errors import CaptureError
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
-from specdist.readers.engine_files.ranked_checks import TokenValue, mass_of
+from specdist.readers.engine_files.ranked_checks import mass_of
 from specdist.readers.engine_files.table_model import Rounding, Table, TableRow
 
 _ABOVE = 1e-6
@@ -51,10 +51,10 @@ def kind_of(
 
 
 def _by_values(rows: Sequence[TableRow], rounding: Rounding) -> tuple[Kind, str]:
-    values = [value for row in rows for _, value in row.finite()]
+    values = [value for row in rows for _, value in row.entries]
     low, high = min(values, default=0.0), max(values, default=0.0)
     if high > _ABOVE:
-        largest = max(sum(value for _, value in row.finite()) for row in rows)
+        largest = max(sum(value for _, value in row.entries) for row in rows)
         if low >= 0 and high <= 1 and largest <= 1 + _MASS:
             return Kind.PROBABILITIES, f"values from {low:.4g} to {high:.4g}, sums up to 1"
         return Kind.LOGITS, f"values from {low:.4g} to {high:.4g}"
@@ -73,7 +73,7 @@ def rounding_of(table: Table, rows: Sequence[TableRow], reading: ReadingSettings
         return _FORMATS.get(reading.numbers, Rounding())
     if table.numbers is not None:
         return _FORMATS.get(table.numbers, Rounding())
-    values = np.array([value for row in rows for _, value in row.finite()], dtype=np.float64)
+    values = np.array([value for row in rows for _, value in row.entries], dtype=np.float64)
     if len(values) < _ENOUGH:
         return Rounding()
     with np.errstate(over="ignore"):
@@ -108,9 +108,9 @@ def refuse_renormalised(
         room = _ALL_OF_IT + float(rounding.half_width(row)) * 2
         if abs(row_mass(row, kind) - 1) > room:
             return
-    least = max(min(value for _, value in row.finite()) for row in rows)
+    least = max(min(value for _, value in row.entries) for row in rows)
     smallest = least if kind is Kind.PROBABILITIES else exp(min(least, 0.0))
-    if smallest < _VISIBLE or all(len(row.finite()) == size for row in rows):
+    if smallest < _VISIBLE or all(len(row.entries) == size for row in rows):
         return
     raise CaptureError(
         f"every list has a mass of 1, and one ends at a probability of {smallest:.4g}: the values "
@@ -124,4 +124,4 @@ def refuse_renormalised(
 
 def row_mass(row: TableRow, kind: Kind) -> float:
     """The probability that a row lists, to float64."""
-    return mass_of((TokenValue(*pair) for pair in row.finite()), kind)
+    return mass_of(row.entries, kind)

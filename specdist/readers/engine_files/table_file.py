@@ -50,7 +50,7 @@ def table_file(table: Table, reading: ReadingSettings) -> EngineFile:
     refuse_renormalised(table, rows, kind, rounding, reading, size)
     shift = shift_of(table, sample, reading)
     stage = reading.stage or Stage.RAW
-    complete = size is not None and all(len(row.finite()) == size for row in rows)
+    complete = size is not None and all(len(row.entries) == size for row in rows)
     reader = _Reader(table, kind, stage, shift.value, rounding, size)
     return EngineFile(
         source=table.source,
@@ -101,7 +101,7 @@ class _Reader:
         token = row.token
         if token is None and sequence.text is not None and index < len(sequence.text):
             token = sequence.text[index]
-        entries = tuple(TokenValue(*pair) for pair in row.finite())
+        entries = row.entries
         refused = row.refused or ("" if entries else "every value is -inf: the row is padding")
         values = None
         if not refused:
@@ -160,7 +160,7 @@ def _size(table: Table, rows: list[TableRow], kind: Kind, reading: ReadingSettin
         return told or table.vocab_size
     if kind is Kind.LOGITS:
         return None
-    return looks_complete(([TokenValue(*pair) for pair in row.finite()] for row in rows), kind)
+    return looks_complete((row.entries for row in rows), kind)
 
 
 def _texts(sample: Sample) -> dict[int, tuple[int, ...]]:
@@ -200,7 +200,7 @@ def _warnings(
     told: list[str] = []
     if shift.assumed:
         told.append(f"--shift {shift.value} is assumed: {shift.evidence}")
-    unordered = sum(not is_falling([TokenValue(*pair) for pair in row.finite()]) for row in rows)
+    unordered = sum(not is_falling(row.entries) for row in rows)
     if not table.ranked and not complete:
         told.append(
             "nothing declares these lists as the most likely tokens, so nothing bounds a token "
@@ -211,7 +211,7 @@ def _warnings(
             f"{unordered} of the {len(rows)} rows looked at are in no falling order: nothing "
             "bounds unlisted tokens one by one there"
         )
-    padded = sum(len(row.finite()) < len(row.ids) for row in rows)
+    padded = sum(row.padded for row in rows)
     if padded:
         told.append(
             f"{padded} of the {len(rows)} rows looked at hold -inf, which is read as padding of a "

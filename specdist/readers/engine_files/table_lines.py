@@ -20,6 +20,7 @@ from specdist.readers.engine_files.table_model import (
     Table,
     TableRow,
     TableSequence,
+    table_row,
 )
 
 NAME = "top-k-table"
@@ -121,7 +122,7 @@ def _rows(record: Node, layout: Layout, placed: bool) -> Iterator[TableRow]:
         index = i if placed else None
         if node.value is None:
             if i or not placed:
-                yield TableRow((), (), node.place, "null stands here", index)
+                yield TableRow((), node.place, "null stands here", index)
         elif layout.form is Form.MAPS:
             yield _from_map(node, numbers, index, None)
         else:
@@ -143,10 +144,10 @@ def _lists(record: Node, layout: Layout, numbers: LogprobNumbers) -> Iterator[Ta
     kept = None if mask is None else [item.value for item in mask.items()]
     for i, (own, row) in enumerate(zip(ids.items(), values.items(), strict=True)):
         if own.value is None or row.value is None:
-            yield TableRow((), (), row.place, "null stands here")
+            yield TableRow((), row.place, "null stands here")
             continue
         if kept is not None and i < len(kept) and not kept[i]:
-            yield TableRow((), (), row.place, MASKED)
+            yield TableRow((), row.place, MASKED)
             continue
         same_length(own, row)
         found = [numbers.read(item) for item in row.items()]
@@ -186,7 +187,7 @@ def _row(
 ) -> TableRow:
     if any(isinstance(value, Absent) for _, value in pairs):
         refused = "null stands for a value, as JSON writes a NaN"
-        return TableRow((), (), node.place, refused, index, token)
+        return TableRow((), node.place, refused, index, token)
     known = [(x, value) for x, value in pairs if not isinstance(value, Absent)]
-    ids = tuple(x for x, _ in known)
-    return TableRow(ids, tuple(value for _, value in known), node.place, "", index, token)
+    ids, values = zip(*known, strict=True) if known else ((), ())
+    return table_row(ids, values, node.place, index=index, token=token)

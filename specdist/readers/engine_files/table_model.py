@@ -5,13 +5,15 @@ A sequence is a text with one row a position; a row is a list of ids and a list 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from math import frexp, isfinite
+from math import frexp, inf, isfinite
+from typing import Any
 
 from specdist.model.row import Kind, NumberFormat
+from specdist.readers.engine_files.ranked_checks import TokenValue
 
 TEXT = "input_ids"
 MASK = "target_mask"
@@ -29,23 +31,26 @@ SAMPLE_ROWS = 4096
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row. ``index`` and ``token``: where it stands and what stands there, if the row says so
-    itself; ``others``: ids that are known to come next in likelihood, without their values."""
+    """One row, without the entries that pad a short list. ``index`` and ``token``: where it stands
+    and what stands there, if the row says so itself; ``others``: ids that are known to come next in
+    likelihood, without their values."""
 
-    ids: tuple[int, ...]
-    values: tuple[float, ...]
+    entries: tuple[TokenValue, ...]
     place: str
     refused: str = ""
     index: int | None = None
     token: int | None = None
     others: tuple[int, ...] = ()
+    padded: bool = False
     width: Fraction = Fraction(0)
     """How far the values may be off besides their rounding."""
 
-    def finite(self) -> list[tuple[int, float]]:
-        """The entries but for those that pad a short list."""
-        pairs = zip(self.ids, self.values, strict=True)
-        return [(token, value) for token, value in pairs if value != -float("inf")]
+
+def table_row(ids: Iterable[int], values: Iterable[float], place: str, **also: Any) -> TableRow:
+    """A row of ids and values, where -inf is padding; ``also``: further members."""
+    pairs = tuple(map(TokenValue, ids, values))
+    entries = tuple(entry for entry in pairs if entry.value != -inf)
+    return TableRow(entries, place, padded=len(entries) < len(pairs), **also)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ class Sample:
             row
             for sequence in self.sequences
             for row in sequence.rows
-            if not row.refused and any(map(isfinite, row.values))
+            if not row.refused and row.entries
         )
         return list(islice(found, SAMPLE_ROWS))
 
@@ -117,7 +122,8 @@ class Rounding:
         """Half a unit in the last place of the largest finite value of a row."""
         if not self.bits:
             return self.fixed + row.width
-        largest = max((abs(value) for value in row.values if isfinite(value)), default=0.0)
+        finite = (abs(entry.value) for entry in row.entries if isfinite(entry.value))
+        largest = max(finite, default=0.0)
         exponent = max(frexp(largest)[1] - 1, self.smallest)
         return Fraction(2) ** (exponent - self.bits) + row.width
 

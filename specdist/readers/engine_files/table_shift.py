@@ -88,7 +88,7 @@ def _counts(sample: Sample) -> _Counts:
 
 
 def _listed(row: TableRow) -> set[int]:
-    return {token for token, _ in row.finite()} | set(row.others)
+    return {token for token, _ in row.entries} | set(row.others)
 
 
 def _favoured(counts: _Counts) -> int | None:
