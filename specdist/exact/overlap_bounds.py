@@ -18,6 +18,9 @@ from specdist.exact.partial_law import PartialLaw
 from specdist.exact.partial_masses import Box, Totals, free_scale, least_mass, summed, totals
 from specdist.exact.set_search import least
 
+SMALL = 400
+"""Up to so many listed tokens, both sides together, the ends are exact."""
+
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _DEEP = Fraction(1, 2**960)
 _SAYS_NOTHING = Fraction(1, 100)
@@ -27,11 +30,15 @@ def overlap(target: PartialLaw, draft: PartialLaw) -> Interval:
     """The interval of ``sum_x min(p(x), q(x))`` over all distributions p and q, independent of each
     other, that the two laws stand for. Raises ValueError where one of them stands for none
     (`contradiction`)."""
+    laws, sides = (target, draft), (_totals(target), _totals(draft))
+    if len(target.ids) + len(draft.ids) > SMALL:
+        from specdist.exact.float_overlap import float_overlap
+
+        return float_overlap(laws, sides)
     mine, theirs = boxes(target), boxes(draft)
-    sides = (_totals(target), _totals(draft))
-    listed = listed_items(mine, theirs, sides)
     both = sum(1 for token in mine if token in theirs)
-    unlisted = unlisted_items((target, draft), sides, len(mine) - both, len(theirs) - both)
+    listed = listed_items(mine, theirs, sides)
+    unlisted = unlisted_items(laws, sides, len(mine) - both, len(theirs) - both)
     scales = (sides[0].scale, sides[1].scale)
     most = largest_overlap(pair_of((*listed, *unlisted.together), *scales))
     lowest = least(lower_problem(pair_of((*listed, *unlisted.apart), *scales)))

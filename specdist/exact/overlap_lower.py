@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 from specdist.exact.concave_height import Plane
 from specdist.exact.interval import Interval
-from specdist.exact.overlap_items import Masses, Pair, Scaled, whole_factors
-from specdist.exact.partial_masses import least_mass
-from specdist.exact.set_search import Choice, Node
+from specdist.exact.overlap_items import Item, Masses, Pair, Scaled, pair_of, whole_factors
+from specdist.exact.partial_masses import Box, least_mass
+from specdist.exact.set_search import Choice, Node, telling_ends
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -49,6 +49,16 @@ class LowerProblem:
     @property
     def root(self) -> Node:
         return Node((0,) * len(self.counts), self.counts)
+
+    def parts(self) -> tuple[tuple[Box, Box], tuple[Item, ...]]:
+        """What is settled, and the open items, as fractions; see `problem_of`."""
+        target, draft = self.target, self.draft
+        rows = zip(self.counts, target.boxes, draft.boxes, strict=True)
+        items = tuple(Item(n, self._box(mine), self._box(theirs)) for n, mine, theirs in rows)
+        return (self._box(target.settled), self._box(draft.settled)), items
+
+    def _box(self, masses: Masses) -> Box:
+        return Box(*(Fraction(x, self.unit) for x in masses))
 
     def value(self, chosen: Sequence[int]) -> Fraction:
         """``min p(S) + min q(outside S)`` for a set with that many tokens of each item."""
@@ -87,7 +97,7 @@ class LowerProblem:
     ) -> list[Choice]:
         """The best set for these weights at each end of the scales. The lowest of the values is a
         bound for every set of the node."""
-        firsts, seconds = (sorted({scale.least, scale.most}) for scale in scales)
+        firsts, seconds = telling_ends(scales[0], lam), telling_ends(scales[1], mu)
         return [self._choice(node, t, s, lam, mu) for t in firsts for s in seconds]
 
     def _choice(self, node: Node, t: Fraction, s: Fraction, lam: Fraction, mu: Fraction) -> Choice:
@@ -152,6 +162,20 @@ def lower_problem(pair: Pair) -> LowerProblem:
         tuple(item.tokens for item in left),
         Side(target, tuple(item.target for item in left), first),
         Side(draft, tuple(item.draft for item in left), second),
+    )
+
+
+def problem_of(
+    settled: tuple[Box, Box], items: Sequence[Item], target_scale: Interval, draft_scale: Interval
+) -> LowerProblem:
+    """A problem of which only ``items`` are open. ``settled``: L, W and E of both sides."""
+    pair = pair_of((Item(1, *settled), *items), target_scale, draft_scale)
+    (_, target, draft), *left = pair.items
+    return LowerProblem(
+        pair.unit,
+        tuple(item.tokens for item in left),
+        Side(target, tuple(item.target for item in left), target_scale),
+        Side(draft, tuple(item.draft for item in left), draft_scale),
     )
 
 

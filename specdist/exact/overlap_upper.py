@@ -31,7 +31,7 @@ Cut = Plane[Fraction]
 
 def largest_overlap(pair: Pair) -> Fraction:
     """The largest ``sum_x min(p(x), q(x))`` (module docstring)."""
-    return highest_over(pair.target_scale, pair.draft_scale, lambda t, s: _cuts(pair, t, s))
+    return highest_over(pair.target_scale, pair.draft_scale, lambda t, s: cuts_at(pair, t, s))
 
 
 def highest_over(
@@ -64,7 +64,7 @@ def highest_over(
     return min(summit.height, _ONE)
 
 
-def _cuts(pair: Pair, t: Fraction, s: Fraction) -> list[Cut]:
+def cuts_at(pair: Pair, t: Fraction, s: Fraction) -> list[Cut]:
     """The pieces of the four terms that are active at (t, s)."""
     one, (here, there) = whole_factors(t, s)
     sums = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]

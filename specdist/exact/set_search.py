@@ -18,7 +18,7 @@ from specdist.exact.interval import Interval
 
 NODES = 600
 _ROUNDS = 8
-_GRID = 2**20
+_GRID = 2**40
 _WORTH = 1e-3
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _CORNERS = ((_ONE, _ONE), (_ZERO, _ZERO), (_ONE, _ZERO), (_ZERO, _ONE))
@@ -178,6 +178,14 @@ def least(problem: Problem, enough: Fraction = _ZERO, nodes: int = NODES) -> Fra
                 heapq.heappush(heap, (value, -next(ticket), part, found._replace(value=value)))
     ends = [search.best, search.floor, heap[0][0] if heap else None]
     return min(end for end in ends if end is not None)
+
+
+def telling_ends(scale: Interval, weight: Fraction) -> tuple[Fraction, ...]:
+    """The ends of a range of scales at which a bound with this weight can be lowest: with all of
+    it on the term that rises with the scale the first, with none the last, otherwise both."""
+    if weight == 1 or scale.closed:
+        return (scale.least,)
+    return (scale.least, scale.most) if weight else (scale.most,)
 
 
 def _rough(plane: Plane[Fraction]) -> Plane[float]:
