@@ -137,7 +137,8 @@ class _Reader:
         """
         rest = entries[1:]
         if self.table.ranked and is_falling(entries):
-            if entries[-1].token == token and rest:
+            last = entries[-1].token
+            if rest and last == token and all(entry.token != last for entry in entries[:-1]):
                 return entries[:-1], entries[-1:], None
             return entries, (), None
         if not self.table.ranked or not self.table.first_is_own or not is_falling(rest):
