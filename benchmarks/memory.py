@@ -6,6 +6,7 @@ python -m benchmarks.memory [--gigabytes 2] [--format npy|safetensors] [--worker
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import subprocess
 import sys
@@ -29,9 +30,24 @@ def write_dump(path: Path, rows: list[np.ndarray], count: int) -> None:  # type:
             file.write(rows[index % len(rows)].tobytes())
 
 
+def write_safetensors(path: Path, rows: list[np.ndarray], count: int) -> None:  # type: ignore[type-arg]
+    """The same rows as a tensor of a safetensors file."""
+    size = 4 * count * VOCABULARY
+    entry = {"dtype": "F32", "shape": [count, VOCABULARY], "data_offsets": [0, size]}
+    header = json.dumps({"logits": entry}).encode()
+    with path.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        for index in range(count):
+            file.write(rows[index % len(rows)].tobytes())
+
+
+WRITERS = {"npy": write_dump, "safetensors": write_safetensors}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=2.0)
+    parser.add_argument("--format", choices=WRITERS, default="npy")
     parser.add_argument("--workers", default="")
     parser.add_argument("--report", default="text")
     chosen = parser.parse_args()
@@ -39,9 +55,11 @@ def main() -> None:
     made = pairs(NumberFormat.FLOAT32, 8)
     with TemporaryDirectory() as folder:
         for side, name in enumerate(("target", "draft")):
-            write_dump(Path(folder) / f"{name}.npy", [pair[side] for pair in made], count)
+            path = Path(folder) / f"{name}.{chosen.format}"
+            WRITERS[chosen.format](path, [pair[side] for pair in made], count)
         command = [str(Path(sys.executable).with_name("specdist")), "check"]
-        command += ["--target", f"{folder}/target.npy", "--draft", f"{folder}/draft.npy"]
+        command += ["--target", f"{folder}/target.{chosen.format}"]
+        command += ["--draft", f"{folder}/draft.{chosen.format}"]
         command += ["--kind", "logits", "-T", "0.8", "--format", chosen.report]
         command += ["--workers", chosen.workers] if chosen.workers else []
         start = perf_counter()
