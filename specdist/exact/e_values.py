@@ -148,7 +148,7 @@ class Mixture:
 
 
 def decimal_logarithm(value: Fraction) -> float:
-    """``log10(value)`` in float64, rounded down in the seventh digit; minus infinity for 0."""
+    """``log10(value)`` in float64, rounded down in the ninth digit; minus infinity for 0."""
     if not value:
         return float("-inf")
     above, below = value.numerator, value.denominator

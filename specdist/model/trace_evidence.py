@@ -120,8 +120,8 @@ class Evidence:
     ``1 / level`` has probability at most ``level``. ``log10`` is a proven lower bound of its
     decimal logarithm; ``refuted``: ``e_value * share >= 1 / level`` with the ``share`` of the level
     that was set aside for this statement beforehand. It never confirms. ``proof``: a fact of
-    probability 0 under the statement, which needs no level. ``favourite`` is the bet that gained
-    the most.
+    probability 0 under the statement, which needs no level; ``passes``: the e-value
+    alone refutes it. ``favourite`` is the bet that gained the most.
     """
 
     subject: str
@@ -134,6 +134,7 @@ class Evidence:
     refuted: bool
     proof: TraceFact | None = None
     favourite: str = ""
+    passes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ def evidence_of(recorded: RecordedTrace, level: Fraction = LEVEL) -> tuple[Evide
 
 def _evidence(statement: Statement, level: Fraction) -> Evidence:
     value, share = statement.value, Fraction(1, STATEMENTS)
-    refuted = statement.proof is not None or value * share >= 1 / level
+    passes = value * share >= 1 / level
     return Evidence(
         subject=statement.subject,
         ident=statement.ident,
@@ -71,9 +71,10 @@ def _evidence(statement: Statement, level: Fraction) -> Evidence:
         log10=decimal_logarithm(value),
         level=level,
         share=share,
-        refuted=refuted,
+        refuted=passes or statement.proof is not None,
         proof=statement.proof,
         favourite=statement.favourite if value > 1 else "",
+        passes=passes,
     )
 
 

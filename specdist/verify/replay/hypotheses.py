@@ -8,9 +8,9 @@ contradicted the declared engine: that all uniforms of a step are one number, th
 on the coarse grid, which tokens were dropped. A coarse grid is a fact that any fault may come with;
 where it is all that speaks against the declared engine, only the arithmetic of the test is varied.
 
-Facts without random numbers refute the declared engine by their likelihood. A fault explains them
-where its likelihood quotient against the declared engine, an e-value by itself, reaches the number
-of faults over the level, and lies within the level of the best one.
+Facts without random numbers have likelihoods. Of the faults that no fact rules out those are left
+whose likelihood lies within the level of the best one; where such facts refute the declared engine,
+the quotient of likelihoods, an e-value by itself, must reach the number of faults over the level.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from specdist.verify.replay.reading import RecordedTrace
 
 _WITH_LAWS = 8
 """Causes whose emitted laws are worked out."""
+_BY_CHANCE = ("drafts", "decisions", "finals")
+"""Statements about facts without random numbers."""
 _POSITIONS = 1_000
 """Reached positions whose laws are worked out, for each of them."""
 
@@ -97,7 +99,9 @@ class _Search:
         refuted = {one.subject for one in found if one.refuted and one.proof is None}
         self._grid = "grid" in refuted
         self._shared = "uniforms" in refuted
-        self._unlikely = bool(refuted & {"drafts", "decisions", "finals"})
+        by_chance = [one for one in found if one.subject in _BY_CHANCE and one.observations]
+        self._by_chance = bool(by_chance)
+        self._unlikely = any(one.passes for one in by_chance)
         self._level = max((one.level for one in found), default=LEVEL)
         self._dropped = survey.dropped > 0 and recorded.declared.pruning is None
         self._proven = bool(refuted) or any(one.proof is not None for one in found)
@@ -121,7 +125,7 @@ class _Search:
         tallies = [_Tally(model) for model in self._models(declared)]
         self._hold(tallies)
         causes = [tally for tally in tallies if tally.alive and self._explains(tally.model)]
-        if self._unlikely:
+        if self._by_chance:
             causes = self._likely(causes, len(tallies))
         return Explanation(
             declared=declared.hypothesis(),
@@ -158,7 +162,7 @@ class _Search:
         return not self._dropped or model.pruning is not None
 
     def _likely(self, tallies: list[_Tally], tried: int) -> list[_Tally]:
-        """Those that the facts without random numbers speak for, likeliest first."""
+        """Those that the facts without random numbers do not speak against, likeliest first."""
         conventions, declared = self._recorded.trace.conventions, self._recorded.declared
         for _, rows in self._recorded.steps():
             if rows is not None:
@@ -166,7 +170,7 @@ class _Search:
                 known = list(facts.chances(declared))
                 for tally in tallies:
                     tally.gain += _gain(facts.chances(tally.model), known)
-        least = decimal_logarithm(tried / self._level)
+        least = decimal_logarithm(tried / self._level) if self._unlikely else float("-inf")
         likely = sorted((t for t in tallies if t.gain >= least), key=lambda t: -t.gain)
         best = likely[0].gain if likely else 0.0
         return [t for t in likely if t.gain >= best + decimal_logarithm(self._level)]
