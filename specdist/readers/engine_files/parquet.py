@@ -49,7 +49,7 @@ def open_parquet(file: LocalFile, reading: ReadingSettings) -> EngineFile:
     Raises MissingExtraError without pyarrow, NotACaptureError for columns that hold no lists of
     tokens, CaptureError for those that must be refused and for a damaged file.
     """
-    schema = _opened(file).schema_arrow
+    schema = _guarded(file, lambda: _opened(file).schema_arrow)
     names = list(schema.names)
     _refuse(names, file)
     if set(PACKED) <= set(names):
@@ -155,7 +155,7 @@ def _guarded(file: LocalFile, action: Callable[[], Any]) -> Any:
     arrow = import_module("pyarrow")
     try:
         return action()
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, ValueError) as error:
         first = str(error).partition("\n")[0][:60]
         raise CaptureError(
             f"the parquet file is damaged: {first}", place=file.name, expected="a whole file"
