@@ -100,7 +100,6 @@ NUMPY_AT_THE_TOP: tuple[str, ...] = (
     "specdist.readers.engine_files.kld_rows",
     "specdist.readers.engine_files.llama_debug",
     "specdist.readers.engine_files.distillkit",
-    "specdist.readers.engine_files.table_evidence",
     "specdist.readers.evidence",
     "specdist.readers.integers",
     "specdist.readers.processed_pair",

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import exp
 
-import numpy as np
-
 from specdist.errors import CaptureError
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
@@ -69,6 +67,8 @@ def _by_values(rows: Sequence[TableRow], rounding: Rounding) -> tuple[Kind, str]
 def rounding_of(table: Table, rows: Sequence[TableRow], reading: ReadingSettings) -> Rounding:
     """How the values were rounded before they were saved: by the column's type, by the grid that
     every one of them is on, or by their decimals."""
+    import numpy as np
+
     if reading.numbers is not None:
         return _FORMATS.get(reading.numbers, Rounding())
     if table.numbers is not None:
