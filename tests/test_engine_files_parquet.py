@@ -79,6 +79,23 @@ def test_the_exact_values_are_those_of_the_plain_table() -> None:
         assert all(listed(theirs)[x] <= cap(ours) for x in rest)
 
 
+def test_the_fit_is_off_by_what_the_manifest_says_so_it_is_not_read() -> None:
+    """A quadratic over the place in the list, against the whole law of the forward pass."""
+    with np.load(FIELD / "hf" / "pair_target_draft.npz") as archive:
+        logits = archive["target_logits"].astype(np.float64)
+    laws = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    columns = pq.read_table(PACKED).to_pydict()
+    worst = 0.0
+    for i, row in enumerate(rows_of(opened(PACKED))):
+        ids = bits_of(columns["bytepacked_indices"][0][i], 6, 16)
+        terms = struct.unpack("<3f", bytes(columns["compressed_logprobs"][0][i][16:]))
+        at = np.arange(12.0)
+        fit = sum(term * at**power for power, term in enumerate(terms))
+        worst = max(worst, float(np.abs(fit - laws[i][ids[4:]]).max()))
+        assert max(laws[i][ids[4:]]) <= cap(row), "what the fit stands for is below the cap"
+    assert worst == pytest.approx(FACT["max_abs_error_of_approximated"], abs=1e-12)
+
+
 def packed(folder: Path, config: str, row: tuple[bytes, bytes], rows: int = 6) -> Path:
     path = folder / "rows.parquet"
     columns = {
