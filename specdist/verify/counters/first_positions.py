@@ -38,8 +38,8 @@ def _rates(step: StepResult) -> tuple[Interval, Interval] | None:
         position = step.positions[0]
         return _interval(position.acceptance_rate), _interval(position.reference_acceptance_rate)
     if step.bounded and step.bounded[0].index == 0:
-        rate = step.bounded[0].acceptance_rate
-        return rate, rate
+        part = step.bounded[0]
+        return part.acceptance_rate, part.reference_acceptance_rate
     return None
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from specdist.exact.interval import Interval
 from specdist.model.capture import Position, Vocab
 from specdist.model.partial_report import BoundedPosition, BoundedToken
-from specdist.model.role import TARGET_ROLES, Role
+from specdist.model.role import Role
 from specdist.model.row import ListedValues, Row
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
@@ -19,6 +19,10 @@ from specdist.verify.partial.laws import PartialLaws, vocabulary
 from specdist.verify.partial.listing import Ids, counts_of, likeliest, listed_by, unlisted_mass
 from specdist.verify.position_laws import FilledRoles
 from specdist.verify.token_lines import ALL_TOKENS_UP_TO
+
+_GIVEN = "vocab-map:given"
+_OWN_IDS = ("vocab-map", "retokenise")
+"""Steps before which the ids of a row are those of the draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +46,10 @@ def check_bounded(
 ) -> BoundedCheck:
     """The intervals of one position."""
     laws, bounds, size = rule.laws, rule.bounds(), vocabulary(found)
-    ours, theirs = _listed(position, Role.REFERENCE), _listed(position, Role.DRAFTED_FROM)
     target, draft = laws[Role.REFERENCE], laws[Role.DRAFTED_FROM]
-    shown = shown_tokens(laws, settings.show)
+    draft_map = settings.draft_map or position.draft_map
+    ours = _listed(position.target, position, Role.REFERENCE, rule, found, None)
+    theirs = _listed(position.draft, position, Role.DRAFTED_FROM, rule, found, draft_map)
     result = BoundedPosition(
         index=position.index,
         verdict=judged(bounds.variation, settings),
@@ -57,30 +62,44 @@ def check_bounded(
         draft_rest=unlisted_mass(draft, theirs),
         half_width=half_width(rows_of(position)),
         counts=counts_of(ours, theirs, size),
-        tokens=tuple(
-            BoundedToken(
-                id=token.id,
-                text=vocab.text(token.id) if vocab else None,
-                reference=token.reference,
-                drafted=token.drafted,
-                accepted=token.accepted,
-                output=token.output,
-            )
-            for token in rule.tokens(shown)
-        ),
+        tokens=_lines(rule, shown_tokens(laws, settings.show), vocab),
         roles=found.uses,
     )
     return BoundedCheck(result, rule, bounds.open, found.open_cuts, ours, theirs)
 
 
-def _listed(position: Position, role: Role) -> Ids:
-    """The tokens that the row of a role lists."""
+def _lines(rule: BoundedRule, shown: list[int], vocab: Vocab | None) -> tuple[BoundedToken, ...]:
+    return tuple(
+        BoundedToken(
+            id=token.id,
+            text=vocab.text(token.id) if vocab else None,
+            reference=token.reference,
+            drafted=token.drafted,
+            accepted=token.accepted,
+            output=token.output,
+        )
+        for token in rule.tokens(shown)
+    )
+
+
+def _listed(
+    side: Row,
+    position: Position,
+    role: Role,
+    rule: BoundedRule,
+    found: FilledRoles,
+    draft_map: tuple[int, ...] | None,
+) -> Ids:
+    """The tokens that the row of a role lists, by target id."""
     own = position.roles.get(role)
-    if isinstance(own, Row):
+    recipe = next(use.recipe for use in found.uses if use.role == role.value)
+    if isinstance(own, Row) and recipe == "row":
         return listed_by(own)
-    if role in TARGET_ROLES:
-        return listed_by(position.target)
-    return listed_by(position.draft, position.draft_map)
+    if any(name in recipe for name in _OWN_IDS) and isinstance(side.values, ListedValues):
+        if draft_map is None or _GIVEN not in recipe:
+            return frozenset(map(int, rule.laws[role].ids))
+        return listed_by(side, draft_map)
+    return listed_by(side)
 
 
 def judged(variation: Interval, settings: CheckSettings) -> Verdict:
