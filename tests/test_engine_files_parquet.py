@@ -311,8 +311,12 @@ def test_damaged_files_end_in_an_error_with_their_name(
     assert error.place.startswith(str(path))
 
 
-def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+@pytest.mark.parametrize("hidden", [("pyarrow.parquet",), ("pyarrow", "pyarrow.parquet")])
+def test_without_pyarrow_the_extra_is_named(
+    hidden: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in hidden:
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtraError) as caught:
         opened(LISTS)
     assert caught.value.ident == "missing-extra"

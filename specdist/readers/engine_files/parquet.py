@@ -49,7 +49,8 @@ def open_parquet(file: LocalFile, reading: ReadingSettings) -> EngineFile:
     Raises MissingExtraError without pyarrow, NotACaptureError for columns that hold no lists of
     tokens, CaptureError for those that must be refused and for a damaged file.
     """
-    schema = _guarded(file, lambda: _opened(file).schema_arrow)
+    opened = _opened(file)
+    schema = _guarded(file, lambda: opened.schema_arrow)
     names = list(schema.names)
     _refuse(names, file)
     if set(PACKED) <= set(names):
