@@ -220,3 +220,26 @@ def test_facts_say_what_is_there_and_what_was_assumed() -> None:
     assert facts["not used"] == "1 of the 3 positions looked at: logprob 0 alone"
     assert facts["concludes"] == "bounds"
     assert facts["rows"] == "3"
+
+
+def test_warnings_of_a_file_are_notes_of_its_first_step() -> None:
+    target = engine_file(by_tokens([4, 5]), warnings=("shift assumed",))
+    draft = engine_file(by_tokens([4, 5]), "d.json", warnings=("shift assumed", "slack"))
+    first, second = steps_of(target, draft)
+    assert [(f.severity.value, f.message) for f in first.findings] == [
+        ("note", "shift assumed"),
+        ("note", "slack"),
+    ]
+    assert not second.findings
+
+
+def test_an_assumed_stage_is_printed_with_the_report() -> None:
+    from specdist.verify.scope import guesses
+
+    assumed = engine_file(by_tokens([4]), assumed=True, kind_evidence="logits (as told)")
+    told = engine_file(by_tokens([4]), "d.json", kind_evidence="logits (as told)")
+    assert guesses(engine_capture(told, told, READING, None)) is None
+    said = guesses(engine_capture(assumed, told, READING, None))
+    assert said is not None
+    assert "target stage raw (assumed: fixed; --stage says otherwise)" in said
+    assert "draft" not in said.partition(": ")[2]

@@ -90,6 +90,8 @@ def guesses(capture: Capture) -> str | None:
         for key, label in named
         if key in facts and not any(told in facts[key] for told in _TOLD)
     ]
+    sides = ("target stage", "draft stage")
+    found += [f"{key} {facts[key]}" for key in sides if "assumed" in facts.get(key, "")]
     return f"{capture.source}: {', '.join(found)}" if found else None
 
 

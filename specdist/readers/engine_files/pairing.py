@@ -115,7 +115,8 @@ def _refuse_other_temperature(target: EngineFile, draft: EngineFile) -> None:
 
 def _steps(joined: _Joined, source: str) -> Iterator[Step]:
     skipped: list[str] = []
-    shown: tuple[Finding, ...] = joined.findings
+    said = dict.fromkeys((*joined.target.warnings, *joined.draft.warnings))
+    shown: tuple[Finding, ...] = (*joined.findings, *map(_warned, said))
     number = 0
     for pair in aligned(joined.target, joined.draft):
         refused = pair.target.refused or pair.draft.refused
@@ -133,6 +134,11 @@ def _steps(joined: _Joined, source: str) -> Iterator[Step]:
             place=source,
             expected="at least one position with a row of either model",
         )
+
+
+def _warned(text: str) -> Finding:
+    """What a user must know of a file, as a note of its first step."""
+    return Finding("configuration-needed", Severity.NOTE, text)
 
 
 def _left_out(reasons: list[str]) -> tuple[Finding, ...]:
