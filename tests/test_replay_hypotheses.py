@@ -181,6 +181,16 @@ def test_a_right_engine_on_a_float32_generator_is_right() -> None:
     assert not found.contradicted
 
 
+def test_drafts_of_another_law_that_are_tested_by_it_are_lossless() -> None:
+    """As transformers does: draft rows processed twice, drawn from and tested alike."""
+    twice = Place("draft", PLAIN + PLAIN)
+    engine = _with(drafted_from=twice, accept_draft=twice, residual_draft=twice)
+    found = explain(made_trace(5, engine, 24), SETTINGS)
+    name = "drafted_from+accept_draft+residual_draft: processed twice"
+    assert [(cause.name, cause.lossless) for cause in found.causes] == [(name, True)]
+    assert all(law.total_variation.exact == 0 for law in found.causes[0].laws)
+
+
 def test_a_fault_outside_the_families_has_no_cause() -> None:
     """A test with half the ratio: the declared engine is contradicted, and nothing explains it."""
     engine = replace(RIGHT, chance=lambda p, q: min(F(1), p / (2 * q)) if q else F(0))

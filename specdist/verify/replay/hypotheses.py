@@ -26,7 +26,7 @@ from specdist.model.settings import CheckSettings
 from specdist.model.trace import Trace
 from specdist.model.trace_evidence import EmittedLaw, Evidence, Explanation, Hypothesis, TraceFact
 from specdist.verify.replay.emitted import EmittedLaws
-from specdist.verify.replay.engine_model import DECLARED, EngineModel, Reuse
+from specdist.verify.replay.engine_model import DECLARED, EngineModel
 from specdist.verify.replay.evidence import LEVEL, evidence_of
 from specdist.verify.replay.faults.arithmetic_faults import arithmetic_faults
 from specdist.verify.replay.faults.families import known_faults
@@ -58,13 +58,15 @@ def explain(
 
 @dataclass(slots=True)
 class _Tally:
-    """A model and how it fares. ``gain``: log10 of its likelihood over that of the declared one."""
+    """A model and how it fares. ``shared`` counts the steps in which it predicts that uniforms are
+    one number; ``gain`` is log10 of its likelihood over that of the declared one."""
 
     model: EngineModel
     predicted: int = 0
     left_open: int = 0
     missed: TraceFact | None = None
     failed: str = ""
+    shared: int = 0
     gain: float = 0.0
 
     @property
@@ -124,7 +126,7 @@ class _Search:
             return Explanation(declared.hypothesis(), contradicted=False)
         tallies = [_Tally(model) for model in self._models(declared)]
         self._hold(tallies)
-        causes = [tally for tally in tallies if tally.alive and self._explains(tally.model)]
+        causes = [tally for tally in tallies if tally.alive and self._explains(tally)]
         if self._by_chance:
             causes = self._likely(causes, len(tallies))
         return Explanation(
@@ -155,11 +157,11 @@ class _Search:
         )
         return [coarse, *narrow]
 
-    def _explains(self, model: EngineModel) -> bool:
+    def _explains(self, tally: _Tally) -> bool:
         """Whether a model predicts what is no single fact against the declared engine."""
-        if self._shared and model.reuse is Reuse.NONE:
+        if self._shared and not tally.shared:
             return False
-        return not self._dropped or model.pruning is not None
+        return not self._dropped or tally.model.pruning is not None
 
     def _likely(self, tallies: list[_Tally], tried: int) -> list[_Tally]:
         """Those that the facts without random numbers do not speak against, likeliest first."""
@@ -207,6 +209,7 @@ def _hold_step(tally: _Tally, facts: StepFacts, to_the_end: bool) -> None:
                 tally.left_open += 1
             elif fact.holds:
                 tally.predicted += 1
+                tally.shared += fact.kind == "uniforms"
             else:
                 tally.missed = tally.missed or fact
                 if not to_the_end:
