@@ -65,6 +65,7 @@ NUMPY_AT_THE_TOP: tuple[str, ...] = (
     "specdist.exact.float_masses",
     "specdist.exact.float_overlap",
     "specdist.exact.float_relaxation",
+    "specdist.exact.float_spans",
     "specdist.exact.float_quotients",
     "specdist.exact.float_space",
     "specdist.exact.float_terms",

@@ -15,11 +15,8 @@ from specdist.exact.overlap_items import boxes, listed_items, pair_of, unlisted_
 from specdist.exact.overlap_lower import lower_problem
 from specdist.exact.overlap_upper import largest_overlap
 from specdist.exact.partial_law import PartialLaw
-from specdist.exact.partial_masses import Box, Totals, free_scale, least_mass, summed, totals
+from specdist.exact.partial_masses import SMALL, free_scale, least_mass, share, summed, totals_of
 from specdist.exact.set_search import least
-
-SMALL = 400
-"""Up to so many listed tokens, both sides together, the ends are exact."""
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _DEEP = Fraction(1, 2**960)
@@ -30,7 +27,7 @@ def overlap(target: PartialLaw, draft: PartialLaw) -> Interval:
     """The interval of ``sum_x min(p(x), q(x))`` over all distributions p and q, independent of each
     other, that the two laws stand for. Raises ValueError where one of them stands for none
     (`contradiction`)."""
-    laws, sides = (target, draft), (_totals(target), _totals(draft))
+    laws, sides = (target, draft), (totals_of(target), totals_of(draft))
     if len(target.ids) + len(draft.ids) > SMALL:
         from specdist.exact.float_overlap import float_overlap
 
@@ -47,7 +44,7 @@ def overlap(target: PartialLaw, draft: PartialLaw) -> Interval:
 
 def rest_of(law: PartialLaw) -> Interval:
     """The interval of the mass of all unlisted tokens."""
-    whole = _totals(law)
+    whole = totals_of(law)
     low, high, _ = whole.listed
     return Interval(
         least_mass(whole.scale, _ZERO, high, _ZERO),
@@ -57,14 +54,7 @@ def rest_of(law: PartialLaw) -> Interval:
 
 def share_of(law: PartialLaw, index: int) -> Interval:
     """The interval of the probability of the listed token ``law.ids[index]``."""
-    whole = _totals(law)
-    low, high = Fraction(law.low[index]), Fraction(law.high[index])
-    others = Box(max(whole.listed.low - low, _ZERO), max(whole.listed.high - high, _ZERO))
-    rest = whole.rest
-    return Interval(
-        least_mass(whole.scale, low, others.high + rest.high, rest.extra),
-        1 - least_mass(whole.scale, others.low, high, _ZERO),
-    )
+    return share(law, totals_of(law), index)
 
 
 def as_partial(law: Law) -> PartialLaw:
@@ -99,7 +89,7 @@ def contradiction(law: PartialLaw) -> str:
     if law.scale.least < 0 or (law.cap or 0) < 0 or (law.others or 0) < 0:
         return "a scale, cap or count is negative"
     try:
-        _totals(law)
+        totals_of(law)
     except ValueError as error:
         return str(error)
     return ""
@@ -112,15 +102,3 @@ def _emptied(law: PartialLaw) -> int | None:
     from specdist.exact.float_masses import emptied
 
     return emptied(law)
-
-
-def _totals(law: PartialLaw) -> Totals:
-    return totals(law, _listed(law))
-
-
-def _listed(law: PartialLaw) -> Box:
-    if isinstance(law.low, tuple) and isinstance(law.high, tuple):
-        return summed(law.low, law.high)
-    from specdist.exact.float_masses import sums
-
-    return sums(law)

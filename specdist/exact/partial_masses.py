@@ -23,6 +23,9 @@ from typing import NamedTuple
 from specdist.exact.interval import Interval
 from specdist.exact.partial_law import PartialLaw
 
+SMALL = 400
+"""Up to so many listed tokens, all laws together, figures are worked out in fractions."""
+
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
@@ -81,6 +84,28 @@ def totals(law: PartialLaw, listed: Box) -> Totals:
         return Totals(listed, Box(), Box(), Interval(first, last))
     every = Box(extra=rest) if unbounded else Box(high=room)
     return Totals(listed, one, every, Interval(first, last))
+
+
+def totals_of(law: PartialLaw) -> Totals:
+    """`totals` with the sums of the listed bounds: exact for fractions, otherwise rounded outwards.
+    Raises ValueError as it does."""
+    if isinstance(law.low, tuple) and isinstance(law.high, tuple):
+        return totals(law, summed(law.low, law.high))
+    from specdist.exact.float_masses import sums
+
+    return totals(law, sums(law))
+
+
+def share(law: PartialLaw, whole: Totals, place: int | None) -> Interval:
+    """The probability of the token that is listed at ``place``; for None, of an unlisted one.
+    ``whole``: the law as a whole."""
+    scale, listed, rest = whole.scale, whole.listed, whole.rest
+    if place is None:
+        high, extra = whole.unlisted.high, whole.unlisted.extra
+        return Interval(_ZERO, 1 - least_mass(scale, listed.low, high, extra))
+    low, high = Fraction(law.low[place]), Fraction(law.high[place])
+    least = least_mass(scale, low, max(listed.high - high, _ZERO) + rest.high, rest.extra)
+    return Interval(least, 1 - least_mass(scale, max(listed.low - low, _ZERO), high, _ZERO))
 
 
 def free_scale(listed: Box) -> Interval:
