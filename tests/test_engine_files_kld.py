@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specdist.errors import CaptureError, RowError, SettingsError, SpecdistError
+from specdist.errors import (
+    CaptureError,
+    ContextMismatchError,
+    RowError,
+    SettingsError,
+    SpecdistError,
+)
 from specdist.model.row import FloatValues, Kind, ListedValues, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers.engine_files import kld
@@ -27,7 +33,7 @@ from tests.kld_writer import (
     true_logprobs,
     write_row,
 )
-from tests.reader_files import write
+from tests.reader_files import read_pair, write
 
 FIELD = Path(__file__).parent / "data" / "field" / "llamacpp"
 FIRST_CHUNK = (1, 3, 8, 22, 3, 29, 28, 3, 6, 12, 3, 7, 19, 3, 28, 18)
@@ -254,6 +260,17 @@ def test_a_run_that_was_stopped(case: str, tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match=message) as error:
         opened(path)
     assert "llama-perplexity" in error.value.advice
+
+
+def test_two_files_on_other_texts_are_no_pair(tmp_path: Path) -> None:
+    """Also where only the first half of a chunk differs, which has no rows."""
+    for at in (3, 12):
+        other = write(tmp_path, "other", _with(_bytes("draft"), 20 + 4 * at, "<i", 77))
+        with pytest.raises(ContextMismatchError, match="the texts part at"):
+            read_pair(str(sample("target")), other)
+    _, steps = read_pair(str(sample("target")), str(sample("draft")))
+    assert [len(step.context or ()) for step in steps] == [*range(9, 16)] * 2
+    assert steps[0].context == FIRST_CHUNK[:9]
 
 
 def _with(data: bytes, at: int, form: str, value: float) -> bytes:

@@ -141,21 +141,40 @@ def _checked(
 ) -> Iterator[Pair]:
     """The pairs, as long as the tokens before them agree."""
     parted: dict[int, tuple[EngineRow, EngineRow]] = {}
+    differences: dict[int, int | None] = {}
     for ours, theirs in pairs:
+        if ours.sequence not in differences:
+            differences[ours.sequence] = _first_difference(target, draft, ours.sequence)
+        before = differences[ours.sequence]
+        if before is not None and before < ours.index == theirs.index:
+            tokens = [str(f.tokens[ours.sequence][before]) for f in (target, draft)]
+            raise _parted(f"token {before} of sequence {ours.sequence}", tokens, target, draft)
         if ours.sequence in parted:
             first, second = parted[ours.sequence]
-            raise ContextMismatchError(
-                f"the texts part at {first.place}: token {_shown(first)} there, {_shown(second)} "
-                "in the other file",
-                place=f"{target.source} and {draft.source}",
-                expected="rows of both models for the same tokens",
-                advice="run the text that the target wrote through the draft model, and dump that",
-            )
+            raise _parted(first.place, [_shown(first), _shown(second)], target, draft)
         mine, other = token_of(ours), token_of(theirs)
         compared = mine is not None and type(mine) is type(other)
         if compared and mine != other:
             parted[ours.sequence] = (ours, theirs)
         yield Pair(ours, theirs, compared)
+
+
+def _first_difference(target: EngineFile, draft: EngineFile, sequence: int) -> int | None:
+    """Where the texts of a sequence part, as far as both files know them."""
+    ours, theirs = target.tokens.get(sequence, ()), draft.tokens.get(sequence, ())
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    return next((at for at, (mine, other) in pairs if mine != other), None)
+
+
+def _parted(
+    place: str, tokens: Sequence[str], target: EngineFile, draft: EngineFile
+) -> ContextMismatchError:
+    return ContextMismatchError(
+        f"the texts part at {place}: token {tokens[0]} there, {tokens[1]} in the other file",
+        place=f"{target.source} and {draft.source}",
+        expected="rows of both models for the same tokens",
+        advice="run the text that the target wrote through the draft model, and dump that",
+    )
 
 
 def _shown(row: EngineRow) -> str:
