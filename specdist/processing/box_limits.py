@@ -25,7 +25,7 @@ class _Largest:
         )
         self._keys = _first_two((b.key_high, b.token) for b in field.boxes)
         self._weights = _first_two((b.high, b.token) for b in field.boxes)
-        self.least = max(box.low for box in field.boxes) * field.unit
+        self.least = max((box.low for box in field.boxes), default=0) * field.unit
         """The least that the largest weight can be."""
 
     def is_surely(self, box: Box) -> bool:
@@ -78,10 +78,10 @@ def relative(field: Field, fraction: Fraction, strict: bool) -> Verdict:
             goes = not _over(high, fraction * largest.least, strict)
         if stays or not goes:
             (kept if stays else undecided).add(box.token)
-    if fraction == 1 and largest.is_listed:
-        return verdict(field, kept, undecided, 0)
     staying = _staying(field, fraction * largest.least, strict)
-    return verdict(field, kept, undecided, staying)
+    if fraction == 1 and largest.is_listed:
+        staying = 0
+    return verdict(field, kept, undecided, staying, by_total=staying != 0)
 
 
 def share(field: Field, probability: Fraction) -> Verdict:

@@ -7,18 +7,16 @@ a token has two keys, as it has two weights. The tokens that are not listed are 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 from specdist.processing.logit import ZERO
 from specdist.processing.spans import Span, product, smaller
 
 Key = float
-
-
-FREE = Span(ZERO, None)
 
 
 class Box(NamedTuple):
@@ -42,27 +40,29 @@ class Group(NamedTuple):
     last: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Field:
     """Boxes with weights in whole multiples of ``unit``; everything else in plain units of weight.
 
-    ``total`` is the sum of all weights, ``rest`` that of the group (None: no token but those in
-    boxes is possible). Tokens that a step drops for sure may be left out of ``boxes``; ``left_out``
-    is what they have at least. ``exact`` says that all keys are exact.
+    ``sums`` gives the sum of all weights and that of the group; what does not need them does not
+    ask. There are at most ``tokens`` tokens (None: any number). Those that a step drops for sure
+    may be left out of ``boxes``; ``left_out`` is what they have at least.
     """
 
     boxes: list[Box]
     group: Group | None
-    total: Span
-    rest: Span
+    sums: Callable[[], tuple[Span, Span]]
     unit: Fraction
+    tokens: int | None
     left_out: Fraction = ZERO
 
-    def low(self, box: Box) -> Fraction:
-        return box.low * self.unit
+    @cached_property
+    def total(self) -> Span:
+        return self.sums()[0]
 
-    def high(self, box: Box) -> Fraction:
-        return box.high * self.unit
+    @cached_property
+    def rest(self) -> Span:
+        return self.sums()[1]
 
     @property
     def group_mass(self) -> Fraction | None:
@@ -75,6 +75,13 @@ class Field:
     def group_cap(self) -> Fraction | None:
         """The most that one token of the group can have."""
         return ZERO if self.group is None else smaller(self.group.cap, self.group_mass)
+
+
+def tokens_of(boxes: int, group: Group | None) -> int | None:
+    """How many tokens are possible at most; None: any number."""
+    if group is None:
+        return boxes
+    return None if group.number is None else boxes + group.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +100,14 @@ def verdict(
     kept: Collection[int],
     undecided: Collection[int],
     group_count: int | None,
-    bounds: Span = FREE,
+    bounds: Span | None = None,
+    by_total: bool = True,
 ) -> Verdict:
-    """The verdict with the sum that follows from the boxes, within ``bounds``; the largest weight
-    stays whatever the step is."""
-    low_kept = high_left = low_dropped = largest = 0
+    """The verdict with the sum that follows from the boxes, within ``bounds``; by default at least
+    the largest weight stays. ``by_total``: what stays is also at most what there was, less what
+    goes."""
+    low_kept = high_left = low_dropped = 0
     for box in field.boxes:
-        largest = max(largest, box.low)
         if box.token in kept:
             low_kept += box.low
             high_left += box.high
@@ -111,10 +119,19 @@ def verdict(
     if field.group is not None and group_count != 0:
         stays = smaller(field.group_mass, product(group_count, field.group.cap))
     most = None if stays is None else high_left * field.unit + stays
-    if field.total.most is not None:
+    if by_total and field.total.most is not None:
         gone = low_dropped * field.unit + field.left_out
         if group_count == 0:
             gone += field.rest.least
         most = smaller(most, field.total.most - gone)
-    total = bounds.within(max(low_kept, largest) * field.unit, most)
+    bounds = Span(_largest(field), None) if bounds is None else bounds
+    total = bounds.within(low_kept * field.unit, most)
     return Verdict(frozenset(kept), frozenset(undecided), group_count, total)
+
+
+def _largest(field: Field) -> Fraction:
+    """The least that the largest weight can be."""
+    largest = max((box.low for box in field.boxes), default=0)
+    if largest or not field.tokens:
+        return largest * field.unit
+    return field.total.least / field.tokens

@@ -20,7 +20,7 @@ from specdist.processing.logit import ZERO
 from specdist.processing.spans import Span, power, product
 
 FloatArray = NDArray[np.float64]
-_HALVINGS = 24
+_HALVINGS = 14
 _ROUNDING = 2.0**-40
 _UNDERFLOW = Fraction(1, 2**900)
 """More than weights below 2^-1022 can be off in all; the largest weight is near 1."""

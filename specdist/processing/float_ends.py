@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import inf, nextafter
 
 import numpy as np
@@ -20,7 +21,8 @@ from specdist.processing.spans import Span, logarithm_above
 _SMALLEST = 2.0**-1021
 """Rounded weights below this may be off by any factor."""
 _GUARD = 2.0**-52
-_SORTED_FROM = 4_096
+_SHORT = 64
+"""Rows of fewer tokens are looked at token by token."""
 _LARGEST_BOUND = Fraction(1, 100)
 """Beyond it `softmax_weights` promises nothing."""
 
@@ -28,34 +30,38 @@ _LARGEST_BOUND = Fraction(1, 100)
 @dataclass(frozen=True, eq=False)
 class Ends:
     """Weights in units of the carrier. ``ids``: the listed tokens, rising; ``low`` and ``high``:
-    their ends; ``wide``: those with an upper entry, whose ids are ``upper_ids``. ``keys`` order the
-    entries of ``low_places`` (-1: none) and ``high_places``; see `Box`."""
+    their ends, 0 where a token may be impossible; ``wide``: those with an upper entry.
+    ``low_places`` (-1: none) and ``high_places`` are their entries; ``ranks`` orders all entries
+    exactly (None: only the weights do)."""
 
     row: FloatRow
+    weights: FloatArray
+    share: float
+    bound: Fraction
     ids: NDArray[np.intp]
     low: FloatArray
     high: FloatArray
-    wide: NDArray[np.bool_]
-    upper_ids: NDArray[np.intp]
     low_places: NDArray[np.intp]
     high_places: NDArray[np.intp]
-    low_keys: FloatArray
-    high_keys: FloatArray
-    down: FloatArray
-    up: FloatArray
-    bound: Fraction
-
-    def entry(self, place: int) -> Span:
-        return Span(Fraction(float(self.down[place])), Fraction(float(self.up[place])))
+    ranks: FloatArray | None
+    wide_count: int
 
     @property
+    def wide(self) -> NDArray[np.bool_]:
+        return np.not_equal(self.low_places, self.high_places)
+
+    def entry(self, place: int) -> Span:
+        low, high = _around(self.weights[place : place + 1], self.share)
+        return Span(Fraction(float(low[0])), Fraction(float(high[0])))
+
+    @cached_property
     def anchor(self) -> Span:
         place = self.row.entry(ANCHOR)
         if place is None:
             raise ValueError("a listing has an anchor")
         return self.entry(place)
 
-    @property
+    @cached_property
     def cap(self) -> Span | None:
         place = self.row.entry(CAP)
         return None if place is None else self.entry(place)
@@ -63,31 +69,43 @@ class Ends:
     @property
     def cap_key(self) -> float | None:
         place = self.row.entry(CAP)
-        return None if place is None else float(self.high_keys[place])
+        if place is None or self.cap is None or self.cap.most is None:
+            return None
+        return float(self.cap.most) if self.ranks is None else float(self.ranks[place])
+
+    def parts(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """``low`` or ``high`` of the sharp tokens, and of the wide ones."""
+        if not self.wide_count:
+            return values, values[:0]
+        if self.wide_count == len(values):
+            return values[:0], values
+        return values[~self.wide], values[self.wide]
 
     def rows(
-        self, chosen: NDArray[np.bool_]
+        self, chosen: NDArray[np.intp]
     ) -> Iterator[tuple[int, float | None, float, float, float]]:
         """Token, keys and weights of some tokens."""
+        low, high = self.low[chosen], self.high[chosen]
         low_places, high_places = self.low_places[chosen], self.high_places[chosen]
-        low_keys = self.low_keys[low_places].tolist()
+        low_keys = low if self.ranks is None else self.ranks[low_places]
+        high_keys = high if self.ranks is None else self.ranks[high_places]
         keys = [
             None if place < 0 else key
-            for place, key in zip(low_places.tolist(), low_keys, strict=True)
+            for place, key in zip(low_places.tolist(), low_keys.tolist(), strict=True)
         ]
         return zip(
             self.ids[chosen].tolist(),
             keys,
-            self.high_keys[high_places].tolist(),
-            self.low[chosen].tolist(),
-            self.high[chosen].tolist(),
+            high_keys.tolist(),
+            low.tolist(),
+            high.tolist(),
             strict=True,
         )
 
     def floor_of_mass(self, mass: Fraction) -> float:
         """A weight such that the lower ends of at least that have the mass; 0 where none do, or
         where the row is short."""
-        if len(self.low) < _SORTED_FROM:
+        if len(self.low) < _SHORT:
             return 0.0
         falling = np.sort(self.low)[::-1]
         sums = prefix_sums(falling) * float(1 - 2 * prefix_error(len(falling)))
@@ -114,34 +132,31 @@ def ends_of(row: FloatRow) -> Ends:
             expected="a temperature that is not far below the rounding of the stored numbers",
             advice="temperature 0 takes the most likely token",
         )
-    down, up = weights, weights
-    if bound:
-        share = float(bound) * (1 + _GUARD) + _GUARD
-        down, up = weights * (1 - share), weights * (1 + share)
-        tiny = weights < _SMALLEST
-        if tiny.any():
-            down[tiny], up[tiny] = 0.0, 2 * _SMALLEST
+    share = float(bound) * (1 + _GUARD) + _GUARD if bound else 0.0
     exact = not row.score_error if row.logits else not row.weight_error
-    ranks = row.ranks() if exact or row.order is not None else None
     own = row.tokens()
-    first, last = np.searchsorted(own, [BASE, CAP])
-    lower, upper = own[:first], own[first:last] - BASE
-    ids, low_places, high_places = _places(lower, upper)
-    return Ends(
-        row=row,
-        ids=ids,
-        low=np.where(low_places < 0, 0.0, down[low_places]),
-        high=up[high_places],
-        wide=high_places >= first,
-        upper_ids=upper,
-        low_places=low_places,
-        high_places=high_places,
-        low_keys=down if ranks is None else ranks,
-        high_keys=up if ranks is None else ranks,
-        down=down,
-        up=up,
-        bound=bound,
-    )
+    first, last = (int(place) for place in np.searchsorted(own, [BASE, CAP]))
+    ids, low_places, high_places = _places(own[:first], own[first:last] - BASE)
+    if len(ids) == first and last in (first, 2 * first):
+        low = _around(weights[:first], share)[0]
+        high = _around(weights[last - first : last], share)[1]
+    else:
+        lows, highs = _around(weights, share)
+        low, high = np.where(low_places < 0, 0.0, lows[low_places]), highs[high_places]
+    ranks = row.ranks() if exact or row.order is not None else None
+    wide = last - first
+    return Ends(row, weights, share, bound, ids, low, high, low_places, high_places, ranks, wide)
+
+
+def _around(weights: FloatArray, share: float) -> tuple[FloatArray, FloatArray]:
+    """Weights less and more their rounding."""
+    if not share:
+        return weights, weights
+    low, high = weights * (1 - share), weights * (1 + share)
+    if len(weights) and weights.min() < _SMALLEST:
+        tiny = weights < _SMALLEST
+        low[tiny], high[tiny] = 0.0, 2 * _SMALLEST
+    return low, high
 
 
 def _places(
@@ -149,13 +164,14 @@ def _places(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """The tokens with entries, and where the entry of each end is (-1: nowhere)."""
     count = len(lower)
+    places = np.arange(count)
     if not len(upper):
-        return lower, np.arange(count), np.arange(count)
+        return lower, places, places
     if np.array_equal(lower, upper):
-        return lower, np.arange(count), np.arange(count, 2 * count)
+        return lower, places, places + count
     ids = np.union1d(lower, upper)
     low_places = np.full(len(ids), -1, dtype=np.intp)
-    low_places[np.searchsorted(ids, lower)] = np.arange(count)
+    low_places[np.searchsorted(ids, lower)] = places
     high_places = low_places.copy()
     high_places[np.searchsorted(ids, upper)] = np.arange(count, count + len(upper))
     return ids, low_places, high_places

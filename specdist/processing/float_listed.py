@@ -25,18 +25,21 @@ def read_float(row: Row, values: ListedValues) -> Read:
     ids, numbers = _numbers(row, values)
     probabilities = row.kind is Kind.PROBABILITIES
     width = values.half_width
-    possible = numbers > -np.inf
-    if probabilities and not width:
-        possible = numbers > 0
-    if not possible.any():
+    limit = 0.0 if probabilities and not width else -np.inf
+    listed = ids
+    if numbers.min() <= limit and not (probabilities and width):
+        possible = numbers > limit
+        listed, numbers = ids[possible], numbers[possible]
+    if not len(numbers):
         raise no_listed_token(row.place)
-    listed, numbers = ids[possible], numbers[possible]
     if not width:
         entries, scores = [listed], [numbers]
     else:
         low, high = _outwards(numbers, width)
-        surely = low > (0 if probabilities else -np.inf)
-        entries, scores = [listed[surely], listed + BASE], [low[surely], high]
+        entries, scores = [listed, listed + BASE], [low, high]
+        if probabilities and low.min() <= 0:
+            surely = low > 0
+            entries[0], scores[0] = listed[surely], low[surely]
     highest = float(scores[-1].max())
     cap = values.cap
     if cap is not None and (not probabilities or cap > 0):
@@ -80,10 +83,10 @@ def _numbers(row: Row, values: ListedValues) -> tuple[NDArray[np.intp], FloatArr
 
 
 def _outwards(numbers: FloatArray, width: Fraction) -> tuple[FloatArray, FloatArray]:
-    """``numbers -+ width``, each at least one unit further out than the rounded one."""
+    """``numbers -+ width`` and a little more, which is more than the rounding of the sum."""
     step = _above(width)
-    low, high = np.nextafter(numbers - step, -np.inf), np.nextafter(numbers + step, np.inf)
-    return low, high
+    step += 2.0**-50 * (step + float(np.abs(numbers).max()))
+    return numbers - step, numbers + step
 
 
 def _above(value: Fraction) -> float:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from specdist.exact.float_sum import exact_sum
 from specdist.exact.partial_law import PartialLaw
 from specdist.processing.box_powers import Range, power_sum
-from specdist.processing.boxes import Box, Field, Group
+from specdist.processing.boxes import Box, Field, Group, tokens_of
 from specdist.processing.float_box_powers import Ranges, array_power_sum
 from specdist.processing.float_ends import Ends, ends_of
 from specdist.processing.float_remakes import of_weights
 from specdist.processing.float_row import FloatRow
-from specdist.processing.listing import ANCHOR, BASE, CAP, Sums, upper
+from specdist.processing.listing import ANCHOR, BASE, CAP, Sums, SumsOf, upper
 from specdist.processing.logit import ZERO
 from specdist.processing.spans import Span, interval_of
 from specdist.processing.working_row import WorkingRow
@@ -40,7 +40,7 @@ class FloatListing:
 
     @property
     def sharp(self) -> bool:
-        return not len(self._ends.upper_ids)
+        return not self._ends.wide_count
 
     @property
     def cap(self) -> Fraction | None:
@@ -72,9 +72,9 @@ class FloatListing:
     @cached_property
     def _sums(self) -> Sums:
         ends = self._ends
-        sharp = Span(exact_sum(ends.low[~ends.wide]), exact_sum(ends.high[~ends.wide]))
-        low, high = exact_sum(ends.low[ends.wide]), exact_sum(ends.high[ends.wide])
-        wide = Span(low, high).over(ends.anchor).short()
+        (sharp_low, low), (sharp_high, high) = ends.parts(ends.low), ends.parts(ends.high)
+        sharp = Span(exact_sum(sharp_low), exact_sum(sharp_high))
+        wide = Span(exact_sum(low), exact_sum(high)).over(ends.anchor).short()
         return Sums(sharp.over(ends.anchor).short(), wide.least, wide.most or ZERO)
 
     def sums(self) -> Sums:
@@ -94,7 +94,7 @@ class FloatListing:
     ) -> Span:
         left = total.less(self.sums().sharp)
         shared = None if group is None else Range(ZERO, group[1], group[0])
-        if len(self._ends.upper_ids) <= _FEW:
+        if self._ends.wide_count <= _FEW:
             boxes = [self.box(x) for x in self._ends.ids[self._ends.wide].tolist()]
             ranges = [Range(low.least, high.most or ZERO) for low, high in boxes]
             ranges += [] if shared is None else [shared]
@@ -107,12 +107,11 @@ class FloatListing:
         """The wide tokens in units of the anchor's weight, before and after."""
         old, new = self._ends, after._ends
         units = float(old.anchor.least), float(new.anchor.least)
-        wide = old.wide
         return Ranges(
-            old.low[wide] / units[0],
-            old.high[wide] / units[0],
-            new.low[wide] / units[1],
-            new.high[wide] / units[1],
+            old.parts(old.low)[1] / units[0],
+            old.parts(old.high)[1] / units[0],
+            new.parts(new.low)[1] / units[1],
+            new.parts(new.high)[1] / units[1],
             2 * (old.bound + new.bound),
         )
 
@@ -149,24 +148,31 @@ class FloatListing:
         return FloatListing(replace(row, dense=scores))
 
     def only(self, kept: Collection[int], undecided: Collection[int], cap: bool) -> FloatListing:
-        own = self.carrier.tokens()
-        tokens = np.where(own < BASE, own, own - BASE)
-        listed = own < CAP
-        stays = np.isin(tokens, np.array(sorted(kept), dtype=np.intp)) & listed
-        stays |= own == ANCHOR
-        stays |= (own == CAP) & cap
-        blurred = np.isin(tokens, np.array(sorted(undecided), dtype=np.intp)) & listed
-        upper_ids = self._ends.upper_ids
-        blurred &= (own >= BASE) | ~np.isin(tokens, upper_ids)
-        places = np.flatnonzero(stays | blurred)
-        ids = np.where(blurred & (own < BASE), own + BASE, own)[places]
+        sure, unsure = (np.array(sorted(ids), dtype=np.intp) for ids in (kept, undecided))
+        ends = np.array([CAP, ANCHOR] if cap else [ANCHOR], dtype=np.intp)
+        places, _ = self._find(np.concatenate((sure, sure + BASE, ends)))
+        ids = self.carrier.tokens()[places]
+        upper_places, found = self._find(unsure + BASE)
+        lower_places, _ = self._find(unsure[~found])
+        renamed = np.concatenate((unsure[found], unsure[~found])) + BASE
+        places = np.concatenate((places, upper_places, lower_places))
+        ids = np.concatenate((ids, renamed))
         order = np.argsort(ids, kind="stable")
         return self._taken(ids[order], places[order])
+
+    def _find(self, entries: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """The places of those entries that there are, and which these are."""
+        own = self.carrier.tokens()
+        places = np.searchsorted(own, entries)
+        there = places < len(own)
+        there[there] = own[places[there]] == entries[there]
+        return places[there], there
 
     def without(self, tokens: Collection[int]) -> FloatListing:
         own = self.carrier.tokens()
         gone = np.array(sorted(tokens), dtype=np.intp)
-        leaves = np.isin(own, gone) | (np.isin(own - BASE, gone) & (own < CAP))
+        leaves = np.zeros(len(own), dtype=np.bool_)
+        leaves[self._find(np.concatenate((gone, gone + BASE)))[0]] = True
         places = np.flatnonzero(~leaves)
         return self._taken(own[places], places)
 
@@ -190,21 +196,22 @@ class FloatListing:
         found = self._ends.floor_of_mass(mass * (self._ends.anchor.most or 1))
         return Fraction(found) / (self._ends.anchor.most or 1)
 
-    def field(self, group: Group | None, total: Span, rest: Span, floor: Fraction) -> Field:
+    def field(self, group: Group | None, sums: SumsOf, floor: Fraction) -> Field:
         ends, anchor = self._ends, self._ends.anchor
         reach = ends.high >= float(floor * anchor.least) * (1 - 2.0**-50)
+        chosen = np.flatnonzero(reach)
         boxes = [
             Box(token, key_low, key_high, _scaled(low), _scaled(high))
-            for token, key_low, key_high, low, high in ends.rows(reach)
+            for token, key_low, key_high, low, high in ends.rows(chosen)
         ]
         if group is not None:
             group = group._replace(
                 key=ends.cap_key, cap=None if ends.cap is None else ends.cap.most
             )
-        left_out = exact_sum(ends.low[~reach])
+        left_out = exact_sum(ends.low[~reach]) if len(chosen) < len(reach) else ZERO
         unit = Fraction(1, 1 << _SUBNORMALS)
-        scaled = total.times(anchor), rest.times(anchor)
-        return Field(boxes, group, *scaled, unit, left_out)
+        tokens = tokens_of(self.count(), group)
+        return Field(boxes, group, lambda: _times(sums(), anchor), unit, tokens, left_out)
 
     @property
     def field_unit(self) -> Span:
@@ -234,3 +241,7 @@ def _scaled(weight: float) -> int:
     """A float64 as a whole multiple of 2^-1074."""
     numerator, denominator = weight.as_integer_ratio()
     return numerator << (_SUBNORMALS + 1 - denominator.bit_length())
+
+
+def _times(sums: tuple[Span, Span], unit: Span) -> tuple[Span, Span]:
+    return sums[0].times(unit), sums[1].times(unit)

@@ -10,7 +10,7 @@ and bounded, by the rows that complete captures are made of.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
@@ -46,6 +46,9 @@ class Read(NamedTuple):
 
     listing: Listing
     largest: Fraction
+
+
+SumsOf = Callable[[], tuple[Span, Span]]
 
 
 class Listing(Protocol):
@@ -114,8 +117,9 @@ class Listing(Protocol):
     def floor_of_mass(self, mass: Fraction) -> Fraction:
         """A weight such that the tokens with a lower end of at least that have this mass; or 0."""
 
-    def field(self, group: Group | None, total: Span, rest: Span, floor: Fraction) -> Field:
-        """The boxes that reach the weight ``floor``. The group comes without key and cap."""
+    def field(self, group: Group | None, sums: SumsOf, floor: Fraction) -> Field:
+        """The boxes that reach the weight ``floor``. The group comes without key and cap; ``sums``
+        gives the sum of all weights and that of the group."""
 
     @property
     def field_unit(self) -> Span:

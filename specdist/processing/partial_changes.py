@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from specdist.errors import RowError
-from specdist.model.row import Kind
 from specdist.processing.listing import Listing, upper
 from specdist.processing.logit import ONE, ZERO
 from specdist.processing.spans import Span, product
@@ -29,7 +29,7 @@ def add(row: PartialRow, changes: Mapping[int, Fraction]) -> PartialRow:
         (low, high), (new_low, new_high) = row.listing.box(x), after.box(x)
         ends = _difference(new_low, low), _difference(new_high, high)
         total = _moved(total, min(e[0] for e in ends), max(e[1] for e in ends))
-    return replace(row, listing=after, total=total)
+    return replace(row.with_total(total), listing=after)
 
 
 def penalise(row: PartialRow, tokens: Collection[int], factor: Fraction) -> PartialRow:
@@ -55,7 +55,7 @@ def penalise(row: PartialRow, tokens: Collection[int], factor: Fraction) -> Part
         else:
             least, most = new_low.least - _most(high), _most(new_high) - low.least
         total = _moved(total, least, most)
-    return replace(row, listing=after, total=total)
+    return replace(row.with_total(total), listing=after)
 
 
 def _named(row: PartialRow, tokens: Collection[int]) -> PartialRow:
@@ -86,11 +86,10 @@ def keep(row: PartialRow, tokens: Collection[int]) -> PartialRow:
     """See `WorkingRow.keep`: of the unlisted tokens only those that are named stay possible."""
     wanted = set(tokens)
     rest = row.rest
-    others = row.unlisted.count
     named = row.unlisted.among(wanted)
+    left = row.unlisted.without(named).count
     gone = Span.of(ZERO)
-    if others != len(named):
-        left = None if others is None else others - len(named)
+    if left != 0:
         gone = Span(ZERO, rest.most).within(ZERO, product(left, row.listing.cap))
         taken = product(len(named), row.listing.cap)
         gone = gone.within(ZERO if taken is None else max(rest.least - taken, ZERO), None)
@@ -101,7 +100,7 @@ def keep(row: PartialRow, tokens: Collection[int]) -> PartialRow:
     else:
         unlisted = replace(unlisted, number=0)
     dropped = [x for x in row.listing.tokens() if x not in wanted]
-    return without(replace(row, unlisted=unlisted, total=row.total.less(gone)), dropped)
+    return without(replace(row.with_total(row.total.less(gone)), unlisted=unlisted), dropped)
 
 
 def drop(row: PartialRow, tokens: Collection[int]) -> PartialRow:
@@ -109,7 +108,7 @@ def drop(row: PartialRow, tokens: Collection[int]) -> PartialRow:
     is."""
     named = row.unlisted.among(tokens)
     gone = Span(ZERO, row.rest.most).within(ZERO, product(len(named), row.listing.cap))
-    row = replace(row, unlisted=row.unlisted.without(named), total=row.total.less(gone))
+    row = replace(row.with_total(row.total.less(gone)), unlisted=row.unlisted.without(named))
     return without(row, [x for x in set(tokens) if row.listing.holds(x)])
 
 
@@ -124,7 +123,7 @@ def without(row: PartialRow, tokens: list[int]) -> PartialRow:
         least += low.least
         boxes += _most(high)
     total = total.less(Span(least, boxes))
-    return _possible(replace(row, total=total), row.listing.without(tokens))
+    return _possible(row.with_total(total), row.listing.without(tokens))
 
 
 def _possible(row: PartialRow, listing: Listing) -> PartialRow:
@@ -139,24 +138,23 @@ def _possible(row: PartialRow, listing: Listing) -> PartialRow:
 
 
 def divide(row: PartialRow, temperature: Fraction) -> PartialRow:
-    """See `WorkingRow.divide`. The sum at the new temperature is an interval: see `box_powers`."""
-    listing = row.listing
-    after = listing.changed(listing.carrier.divide(temperature))
+    """See `WorkingRow.divide`."""
+    after = row.listing.changed(row.listing.carrier.divide(temperature))
+    total_of = partial(_tempered_sum, row, after, ONE / temperature)
+    return replace(row, listing=after, total_of=total_of, lift=row.lift / temperature)
+
+
+def _tempered_sum(row: PartialRow, after: Listing, exponent: Fraction) -> Span:
+    """The sum at the new temperature: see `box_powers`."""
     total = row.sum_within_boxes()
     group = None
     if row.unlisted.count != 0:
         cap = row.cap
         if cap is None:
             bare = after.sums()
-            return _tempered(row, after, Span(bare.sharp.least + bare.low, None), temperature)
+            return Span(bare.sharp.least + bare.low, None)
         group = (row.unlisted.count, cap)
     try:
-        made = listing.powers(after, group, total, ONE / temperature)
+        return row.listing.powers(after, group, total, exponent).short()
     except ValueError:
         row.refuse_sum()
-    return _tempered(row, after, made, temperature)
-
-
-def _tempered(row: PartialRow, after: Listing, total: Span, temperature: Fraction) -> PartialRow:
-    lift = row.lift / temperature if row.captured.kind is Kind.PROBABILITIES else ZERO
-    return replace(row, listing=after, total=total.short(), lift=lift)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from specdist.processing import box_limits, box_order
+from specdist.processing import box_limits, box_order, box_prefix
 from specdist.processing.boxes import Field, Verdict
 from specdist.processing.cut_remarks import prefix_remarks, written
 from specdist.processing.logit import ONE, ZERO
@@ -33,7 +33,7 @@ def argmax(row: PartialRow, ties: str) -> PartialRow:
         row,
         listing=even,
         unlisted=row.unlisted.at_most(found.group_count),
-        total=Span.of(ONE),
+        total_of=lambda: Span.of(ONE),
         lift=ZERO,
         remarks=row.remarks + remark,
     )
@@ -56,7 +56,7 @@ def keep_prefix(row: PartialRow, mass: Fraction, boundary: str, ties: str) -> Pa
     total = row.sum_within_boxes()
     floor = ZERO if total.most is None else row.listing.floor_of_mass(mass * total.most)
     field = _field(row, floor)
-    found = box_order.prefix(field, mass, boundary, ties)
+    found = box_prefix.prefix(field, mass, boundary, ties)
     if boundary != "partial" and not found.open and found.group_count == 0:
         row = replace(row, remarks=row.remarks + _prefix_remarks(field, found, mass))
     return _cut(row, found, "top-p", f"may belong to the mass {written(mass)}", field)
@@ -81,7 +81,7 @@ def keep_at_least(row: PartialRow, probability: Fraction) -> PartialRow:
 
 
 def _field(row: PartialRow, floor: Fraction) -> Field:
-    return row.listing.field(row.group, row.sum_within_boxes(), row.rest, floor)
+    return row.listing.field(row.group, lambda: (row.sum_within_boxes(), row.rest), floor)
 
 
 def _cut(row: PartialRow, found: Verdict, step: str, what: str, field: Field) -> PartialRow:
@@ -92,7 +92,7 @@ def _cut(row: PartialRow, found: Verdict, step: str, what: str, field: Field) ->
         row,
         listing=listing,
         unlisted=row.unlisted.at_most(found.group_count),
-        total=total,
+        total_of=lambda: total,
         remarks=row.remarks + _open_remark(step, found, what, field),
     )
 

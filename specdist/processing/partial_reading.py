@@ -33,7 +33,7 @@ def read_partial(row: Row, size: int) -> PartialRow | Row:
     if values.cap is not None and values.cap <= 0 and row.kind is Kind.PROBABILITIES:
         unlisted = replace(unlisted, number=0)
     lift = values.slack if row.kind is Kind.PROBABILITIES else ZERO
-    made = PartialRow(row, read.listing, unlisted, Span(ZERO, None), lift=lift)
+    made = PartialRow(row, read.listing, unlisted, lambda: Span(ZERO, None), lift=lift)
     if unlisted.count == 0 and not values.half_width and not values.slack:
         return _complete(row, values, size)
     if row.kind is not Kind.LOGITS:
@@ -57,7 +57,7 @@ def _read(row: Row, values: ListedValues) -> Read:
 def _unlisted(values: ListedValues, size: int) -> Unlisted:
     if values.support is not None:
         inside = frozenset(values.support) - frozenset(map(int, values.ids))
-        return Unlisted(size, (), len(inside), inside=inside)
+        return Unlisted(size, (), len(inside), open_ended=values.open_ended, inside=inside)
     outside = values.ids
     number = None if values.open_ended else size - len(outside)
     return Unlisted(size, outside, number, open_ended=values.open_ended)  # type: ignore[arg-type]
@@ -88,13 +88,13 @@ def _with_sum(row: PartialRow, values: ListedValues, largest: Fraction) -> Parti
             advice="if these are logits, say --kind logits",
         )
     if slack == values.slack:
-        return replace(row, total=total)
+        return row.with_total(total)
     remark = Remark(
         "row-not-normalised",
         f"the listed values miss a sum of 1 by less than {written(slack)}: within the rounding "
         "of their format, which the intervals include",
     )
-    return replace(row, total=total, remarks=(remark,))
+    return replace(row.with_total(total), remarks=(remark,))
 
 
 def _stored_sum(kind: Kind, largest: Fraction, slack: Fraction) -> Span:

@@ -162,10 +162,10 @@ def _size(recipe: Recipe, row: Row, values: ListedValues, context: RowContext) -
 
 
 def _named_ids(recipe: Recipe) -> Iterator[int]:
-    """Token ids in the arguments of steps."""
+    """Token ids in the arguments of the steps that see the captured vocabulary."""
     for step in recipe.steps:
         if step.name == VOCAB_MAP.name:
-            continue
+            return
         for _, argument in step.arguments:
             if isinstance(argument, tuple):
                 for entry in argument:
@@ -180,9 +180,14 @@ def _origin(recipe: Recipe, row: Row, context: RowContext) -> Hashable:
     steps = tuple(
         step.text for step in recipe.steps if not processor_named(step.name).is_neutral(step)
     )
-    ids: Hashable = values.ids if isinstance(values.ids, tuple) else values.ids.tobytes()
-    numbers: Hashable = values.values
-    if isinstance(values.values, FloatValues):
-        numbers = values.values.array.tobytes()
-    known = (row.place, row.kind, row.stage, ids, numbers, values.support)
+    ids, numbers = values.ids, values.values
+    if not isinstance(numbers, FloatValues):
+        known: Hashable = (tuple(map(int, ids)), numbers)
+    else:
+        import numpy as np
+
+        from specdist.processing.float_reading import Numbers
+
+        known = (Numbers(np.asarray(ids, dtype=np.intp)), Numbers(numbers.array))
+    known = (row.place, row.kind, row.stage, known, values.support)
     return (known, recipe.one_hot, steps, context.history, context.drafted_token)

@@ -46,18 +46,15 @@ def resized(row: PartialRow, size: int) -> PartialRow:
     dropped = [x for x in row.listing.tokens() if x >= size]
     if known.inside is not None:
         inside = frozenset(x for x in known.inside if x < size)
-        lost: int | None = len(known.inside) - len(inside)
-        unlisted = Unlisted(size, (), len(inside), known.limit, apart=known.apart, inside=inside)
+        unlisted = replace(known, size=size, number=len(inside - known.apart), inside=inside)
     else:
-        smaller = min(size, known.size)
-        beyond = sum(1 for x in known.apart if x >= size)
-        gone = sum(1 for x in known.outside if x < smaller) + len(known.apart) - beyond
-        outside = [int(x) for x in known.outside if x < size]
-        if not known.open_ended:
-            outside += range(known.size, size)
-        number = (size if known.open_ended else smaller) - gone
-        lost = None if known.open_ended else (known.number or 0) - number
-        unlisted = Unlisted(size, outside, number, known.limit, apart=known.apart)
+        shared = size if known.open_ended else min(size, known.size)
+        apart = frozenset(x for x in known.apart if x < shared)
+        outside = [int(x) for x in known.outside if x < shared]
+        number = shared - len(outside) - len(apart)
+        outside += range(shared, size)
+        unlisted = Unlisted(size, outside, number, known.limit, apart=apart)
+    lost = None if known.number is None else known.number - (unlisted.number or 0)
     row = _cut(row, dropped, lost, "vocab-size", f"on ids from {size} on")
     return replace(row, unlisted=unlisted)
 
@@ -70,7 +67,7 @@ def _cut(
     if row.unlisted.count != 0 and lost != 0:
         gone = Span(ZERO, row.rest.most).within(ZERO, product(lost, row.listing.cap))
     total, before = row.sum_within_boxes(), row
-    row = without(replace(row, total=total.less(gone)), dropped)
+    row = without(row.with_total(total.less(gone)), dropped)
     return replace(row, remarks=before.remarks + _lost_remarks(before, dropped, gone, step, where))
 
 

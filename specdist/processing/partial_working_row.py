@@ -9,9 +9,10 @@ ordinary one (`finished`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import NoReturn
 
 from specdist.errors import RowError, SettingsError
@@ -31,15 +32,15 @@ from specdist.processing.working_row import Remade, Remark, Shares, WorkingRow
 
 @dataclass(frozen=True, eq=False)
 class PartialRow:
-    """See the module and `WorkingRow`. ``total`` is the sum of all weights in units of the anchor
-    (see `listing`), which holds the listed and the ``unlisted`` tokens together. ``lift`` is how
-    far the logits of a probability row may all be off, by the rounding of its sum. ``made`` is the
-    ordinary row that a step led to."""
+    """See the module and `WorkingRow`. ``total_of`` gives the sum of all weights, of listed and
+    ``unlisted`` tokens, in units of the anchor (see `listing`); it is asked only where a step needs
+    it. ``lift`` is how far the logits of a probability row may all be off, by the rounding of its
+    sum. ``made`` is the ordinary row that a step led to."""
 
     captured: Row
     listing: Listing
     unlisted: Unlisted
-    total: Span
+    total_of: Callable[[], Span]
     remarks: tuple[Remark, ...] = ()
     lift: Fraction = ZERO
     made: WorkingRow | None = None
@@ -52,7 +53,15 @@ class PartialRow:
     def place(self) -> str:
         return self.captured.place
 
-    @property
+    @cached_property
+    def total(self) -> Span:
+        return self.total_of()
+
+    def with_total(self, total: Span) -> PartialRow:
+        """The same row with another sum."""
+        return replace(self, total_of=lambda: total)
+
+    @cached_property
     def rest(self) -> Span:
         """The weight of all unlisted tokens."""
         if self.unlisted.count == 0:
@@ -87,16 +96,21 @@ class PartialRow:
     def ordinary(self) -> WorkingRow:
         """The listed tokens alone, which have to be sharp, as a complete row."""
         row: RationalRow = self.listing.whole(self.size)  # type: ignore[assignment]
-        return replace(row, place=self.place, remarks=self.remarks)
+        return replace(row, place=self.place, remarks=self._settled())
+
+    def _settled(self) -> tuple[Remark, ...]:
+        """The remarks without those about what was open and is not any more."""
+        gone = ("truncated-row", "undecided-precision")
+        return tuple(remark for remark in self.remarks if remark.ident not in gone)
 
     def point(self, token: int) -> WorkingRow:
         """All mass on one token."""
         point = replace(self.captured, values=PointMass(token, self.size), kind=Kind.PROBABILITIES)
         if isinstance(self.listing.carrier, RationalRow):
-            return replace(RationalRow.of(point, Sums.STRICT), remarks=self.remarks)
+            return replace(RationalRow.of(point, Sums.STRICT), remarks=self._settled())
         from specdist.processing.float_row import FloatRow
 
-        return replace(FloatRow.of(point, Sums.STRICT), remarks=self.remarks)
+        return replace(FloatRow.of(point, Sums.STRICT), remarks=self._settled())
 
     def add(self, changes: Mapping[int, Fraction]) -> PartialRow:
         return partial_changes.add(self, changes)
@@ -170,12 +184,10 @@ class PartialRow:
     def partial_law(self) -> PartialLaw:
         """The weights that are known, with the scale that makes the sum of all of them one."""
         total = self.sum_within_boxes()
-        if not total.least:
-            raise RowError(
-                "nothing is known of any probability: every listed token may be impossible",
-                place=self.place,
-                expected="at least one token whose value is known",
-            )
+        if not total.least:  # every listed token may be impossible
+            ids = tuple(sorted(self.listing.tokens()))
+            nothing, everything = (ZERO,) * len(ids), (ONE,) * len(ids)
+            return PartialLaw(ids, nothing, everything, self.unlisted.count, ONE)
         scale = Span.of(ONE).over(total)
         return self.listing.law(self.unlisted.count, scale)
 

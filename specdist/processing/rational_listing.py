@@ -10,8 +10,8 @@ from math import lcm
 
 from specdist.exact.partial_law import PartialLaw
 from specdist.processing.box_powers import Range, power_sum
-from specdist.processing.boxes import Box, Field, Group
-from specdist.processing.listing import ANCHOR, BASE, CAP, Sums, upper
+from specdist.processing.boxes import Box, Field, Group, tokens_of
+from specdist.processing.listing import ANCHOR, BASE, CAP, Sums, SumsOf, upper
 from specdist.processing.logit import ONE, ZERO, Logit, exact_sum, of_probability, ranked
 from specdist.processing.rational_row import RationalRow
 from specdist.processing.spans import Span, interval_of, logarithm_above
@@ -137,7 +137,7 @@ class RationalListing:
     def floor_of_mass(self, mass: Fraction) -> Fraction:
         return ZERO
 
-    def field(self, group: Group | None, total: Span, rest: Span, floor: Fraction) -> Field:
+    def field(self, group: Group | None, sums: SumsOf, floor: Fraction) -> Field:
         groups = ranked(self.carrier.logits)
         keys = {x: float(-place) for place, tied in enumerate(groups) for x in tied}
         ends = {x: self.box(x) for x in self._ids}
@@ -155,7 +155,8 @@ class RationalListing:
         ]
         if group is not None:
             group = group._replace(key=keys.get(CAP), cap=self.cap)
-        return Field(boxes, group, total, rest, Fraction(1, unit))
+        tokens = tokens_of(len(boxes), group)
+        return Field(boxes, group, sums, Fraction(1, unit), tokens)
 
     @property
     def field_unit(self) -> Span:

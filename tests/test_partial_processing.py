@@ -1,0 +1,118 @@
+"""Recipes on rows that are known in part, against complete rows: what is said holds, always.
+
+Complete rows are drawn by the hundred, truncated in every way that formats know, and processed
+both ways: the law of the complete row satisfies what is said of the part, and where a plain law
+is said it is that law.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from specdist.exact.law import FloatLaw, RationalLaw
+from specdist.exact.partial_law import PartialLaw
+from specdist.model.recipe import Recipe
+from specdist.processing import RowContext, apply_recipe, parse_recipe
+from specdist.processing.partial_row import PartialProcessed, apply_partial
+from tests import oracle_partial as oracle
+from tests.partial_rows import Known, complete_row, processed, steps, truncated
+
+F = Fraction
+ROUNDS = 120
+
+
+def disagreement(made: PartialProcessed, truth: list[Fraction]) -> str:
+    """What speaks against a result when this is the law; empty if nothing does."""
+    law = made.law
+    if isinstance(law, PartialLaw):
+        low, high = (
+            [F(float(v)) if not isinstance(v, F) else v for v in law.low],
+            [F(float(v)) if not isinstance(v, F) else v for v in law.high],
+        )
+        ids = [int(x) for x in law.ids]
+        scale = (law.scale.least, law.scale.most)
+        return oracle.contains(truth, ids, low, high, law.others, law.cap, scale)
+    values = probabilities(law)
+    padded = [*truth, *[F(0)] * (len(values) - len(truth))]
+    padded = padded[: len(values)] if not any(padded[len(values) :]) else padded
+    if [bool(v) for v in values] != [bool(v) for v in padded]:
+        return f"possible tokens {values} against {padded}"
+    bound = 3 * law.bound + oracle.SAME
+    if any(abs(v - p) > bound * p for v, p in zip(values, padded, strict=True)):
+        return f"{[float(v) for v in values]} against {[float(p) for p in padded]}"
+    return ""
+
+
+def probabilities(law: RationalLaw | FloatLaw) -> list[Fraction]:
+    if isinstance(law, RationalLaw):
+        return list(law.values)
+    values = [F(0)] * law.size
+    ids = range(law.size) if law.ids is None else law.ids.tolist()
+    for x, weight in zip(ids, law.weights.tolist(), strict=True):
+        values[x] = F(weight)
+    total = sum(values, F(0))
+    return [value / total for value in values]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row that is known in part, a recipe, and the law that the complete row has."""
+
+    known: Known
+    recipe: Recipe
+    truth: list[Fraction]
+
+
+def drawn(seed: int) -> Case | None:
+    """None where the recipe empties the row, or is none."""
+    random = Random(seed)
+    known = truncated(complete_row(random), random)
+    made = steps(len(known.truth), random, known.penalised)
+    truth = processed(known.truth, made)
+    if truth is None or not made:
+        return None
+    return Case(known, parse_recipe(",".join(step.text for step in made)), truth)
+
+
+def run(seed: int) -> tuple[str, str]:
+    """What a seed leads to ("exact", "bounds", ...), and what speaks against it."""
+    case = drawn(seed)
+    if case is None:
+        return "none", ""
+    made = apply_partial(case.recipe, case.known.row, RowContext())
+    if isinstance(made.law, PartialLaw):
+        kind, said = "bounds", disagreement(made, case.truth)
+    elif any(remark.ident == "undecided-precision" for remark in made.remarks):
+        return "close", ""
+    else:
+        kind = "exact"
+        said = disagreement(made, case.truth) or _another_law(made.law, case)
+    return kind, said and f"seed {seed}, {case.recipe}: {said}\n{case.known}"
+
+
+def _another_law(law: RationalLaw | FloatLaw, case: Case) -> str:
+    """How a law differs from that of the complete row."""
+    if case.known.row.values.half_width:  # only one token is left
+        return "" if law.support == 1 else "more than one token from rounded values"
+    other = apply_recipe(case.recipe, case.known.complete, RowContext(normalise=True)).law
+    values, expected = probabilities(law), probabilities(other)
+    if law.bound or other.bound:
+        return ""
+    expected += [F(0)] * (len(values) - len(expected))
+    return "" if values == expected[: len(values)] else f"not the law {expected}"
+
+
+@pytest.mark.parametrize("block", range(25))
+def test_what_is_said_of_a_part_holds_of_the_whole(block: int) -> None:
+    kinds: Counter[str] = Counter()
+    for seed in range(block * ROUNDS, (block + 1) * ROUNDS):
+        kind, against = run(seed)
+        assert not against, against
+        kinds[kind] += 1
+    assert kinds["exact"] > ROUNDS // 10
+    assert kinds["bounds"] > ROUNDS // 10
