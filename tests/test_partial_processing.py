@@ -20,7 +20,7 @@ from specdist.model.recipe import Recipe
 from specdist.processing import RowContext, apply_recipe, parse_recipe
 from specdist.processing.partial_row import PartialProcessed, apply_partial
 from tests import oracle_partial as oracle
-from tests.partial_rows import Known, complete_row, processed, steps, truncated
+from tests.truncated_rows import Known, complete_row, processed, steps, truncated
 
 F = Fraction
 ROUNDS = 120
