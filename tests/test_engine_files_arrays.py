@@ -14,9 +14,13 @@ from specdist.errors import CaptureError, RowError, SpecdistError
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers import describe, open_pair
+from specdist.readers.content import Format
+from specdist.readers.dumps import open_archive
+from specdist.readers.integers import read_integers
 from specdist.readers.processed_pair import processed_from
 from specdist.readers.row_columns import equal_columns
 from specdist.readers.row_doubts import Doubt, row_doubts
+from specdist.readers.sources import local_file
 from tests.cli import run
 from tests.reader_files import floats, hf, npy, npz, read_one, read_pair, safetensors, write
 
@@ -336,6 +340,36 @@ def test_only_a_proof_sets_the_stage(tmp_path: Path) -> None:
 
 
 # Other facts of the samples of transformers.
+
+BLOCKS = [
+    0.2945624199811434, 0.3611600965603567, 0.44821421371268094, 0.6831736632298784,
+    0.1945173963026725, 0.11374949843089238, 0.10644953288067222, 0.11677902307748161,
+    0.25519176164315294, 0.441039583373937, 0.49605737822148355, 0.5220252945281936,
+    0.04350096761308629, 0.19991647286235883, 0.6494654816931761, 0.4674980736051758,
+    0.5182201852375831, 0.5052033423659568, 0.011055096320388475, 0.17279127909535177,
+    0.7620024276252181, 0.38268906982335604, 0.43427637517122714, 0.4050513137864957,
+    0.16269088479292013, 0.34490538312811775, 0.3411521401979255, 0.3939196807533196,
+    0.2999646054563253, 0.2221462413993327, 0.34801983869256004, 0.15276727467994503,
+    0.7119757695664161,
+]  # fmt: skip
+
+
+def test_the_acceptance_of_every_captured_block() -> None:
+    """Target rows of a block follow one another, and its last one is the bonus row."""
+    _, steps = read_one(hf("assisted_blocks.npz"))
+    found = [
+        np.minimum(softmax(floats(p.target)), softmax(floats(p.draft))).sum()
+        for step in steps
+        for p in step.positions
+    ]
+    assert found == pytest.approx(BLOCKS, abs=1e-13)
+    assert [len(step.positions) for step in steps] == [4] * 8 + [1]
+
+
+def test_the_ids_beside_the_rows() -> None:
+    archive = open_archive(local_file(hf("out_dict.pt")), Format.TORCH)
+    ids = read_integers(archive.tensors["sequences"], "sequences")
+    assert ids == (1, 5, 9, 12, 41, 16, 55, 9, 52, 56)
 
 
 def test_ties_and_the_grid_of_bfloat16() -> None:
