@@ -167,14 +167,14 @@ def _summary_table(located: Sequence[Located], view: View) -> list[str]:
                 str(position.index),
                 interval(position.acceptance_rate, numerals, digits),
                 interval(position.total_variation, numerals, digits),
-                at_most(position.target_rest.most, numerals),
-                at_most(position.draft_rest.most, numerals),
+                f"{at_most(position.target_rest.most, numerals)}, "
+                f"{at_most(position.draft_rest.most, numerals)}",
                 position.verdict.value,
             ]
             for step, position in shown
         ]
-        titles = ["step", "position", "acceptance rate", "variation", "target rest", "draft rest"]
-        return layout.table([*titles, "verdict"], rows, gap=gap)
+        titles = ["step", "position", "acceptance rate", "variation", "rests", "verdict"]
+        return layout.table(titles, rows, gap=gap)
 
     lines, _ = view.table(build, layout.WIDTH - 2)
     hidden = len(located) - len(shown)
@@ -186,5 +186,5 @@ def _summary_table(located: Sequence[Located], view: View) -> list[str]:
 
 _READING = (
     "rows known in part: acceptance rate and total variation lie in these intervals, whatever is "
-    "left open; rest: mass of the unlisted tokens, at most"
+    "left open; rests: mass of the unlisted tokens of target and draft, at most"
 )

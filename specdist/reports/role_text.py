@@ -54,7 +54,8 @@ def _may_differ(use: RoleUse, other: RoleUse) -> bool:
 
 def _narrow(use: RoleUse) -> str:
     words = f"{_LABELS[use.role]:<{_INDENT}}{use.side}, {recipe_words(use.recipe)}"
-    return f"{words:<52}  {_possible(use)}"
+    possible = _possible(use)
+    return f"{words:<{min(52, _ROOM - 2 - len(possible))}}  {possible}"
 
 
 def _wide(use: RoleUse) -> list[str]:

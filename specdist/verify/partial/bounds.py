@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from specdist.exact.interval import Interval
-from specdist.exact.output_bounds import TokenBounds, output_distance, token_bounds
+from specdist.exact.output_bounds import Emission, PartialRoles, TokenBounds
 from specdist.exact.overlap_bounds import overlap
 from specdist.exact.partial_law import PartialLaw
 from specdist.model.numerics import Numerics
@@ -34,8 +35,16 @@ from specdist.verify.partial.products import inner_product, product_of, share_at
 ANYTHING = Interval(Fraction(0), Fraction(1))
 _ZERO, _ONE = Fraction(0), Fraction(1)
 SUMMED = 4_096
-"""Tokens that are bounded one by one where acceptance is no overlap: the likeliest drafts."""
+"""Tokens that are bounded one by one where one of test and residual is one-hot: the likeliest."""
 
+_ROLES = (
+    Role.REFERENCE,
+    Role.ACCEPT_TARGET,
+    Role.RESIDUAL_TARGET,
+    Role.DRAFTED_FROM,
+    Role.ACCEPT_DRAFT,
+    Role.RESIDUAL_DRAFT,
+)
 BOUNDED_RULES = ("token", "one-hot", "exact-match")
 
 
@@ -93,9 +102,13 @@ class BoundedRule:
 
     def tokens(self, ids: Sequence[int]) -> list[TokenBounds]:
         """Reference, drafted, accepted and output mass of some tokens, as intervals."""
-        if self.left_open or self._by_product or self.laws.one_hot:
+        if self.left_open or self._by_product:
             return [self._token(token) for token in ids]
-        found = token_bounds(ids, *self._roles())
+        if self.laws.one_hot:
+            tested = self._dense_test.tokens(ids)
+            found = [replace(t, output=Interval(t.accepted.least, _ONE)) for t in tested]
+        else:
+            found = self._emission.tokens(ids)
         if not self._slack:
             return found
         return [
@@ -116,8 +129,7 @@ class BoundedRule:
         if self.left_open:
             return TokenBounds(token, reference, drafted, accepted, output)
         tested = share_at(laws[Role.ACCEPT_TARGET], token)
-        if self._by_product:
-            accepted = _widened(product_of(drafted, tested), self._slack)
+        accepted = _widened(product_of(drafted, tested), self._slack)
         if self._is_sufficient(self._for_used_target()):
             output = _widened(tested, self._slack)
         else:
@@ -135,17 +147,10 @@ class BoundedRule:
         laws = self.laws
         if self._by_product:
             return inner_product(laws[Role.DRAFTED_FROM], laws[Role.ACCEPT_TARGET])
-        if self.accepts_overlap:
-            return overlap(laws[Role.ACCEPT_TARGET], laws[Role.ACCEPT_DRAFT])
-        return self._summed()
-
-    def _summed(self) -> Interval:
-        """``sum D min(1, P / Q)`` where D is not Q: what some tokens surely have, and surely have
-        not."""
-        found = token_bounds(likeliest(self.laws[Role.DRAFTED_FROM], SUMMED), *self._roles())
-        least = sum((token.accepted.least for token in found), _ZERO)
-        lost = (max(token.drafted.least - token.accepted.most, _ZERO) for token in found)
-        return Interval(least, max(_ONE - sum(lost, _ZERO), least))
+        if self.laws.one_hot:
+            # Only the residual is one-hot: it plays no part in what is accepted.
+            return self._dense_test.acceptance
+        return self._emission.acceptance
 
     def _honest(self) -> Interval:
         reference, drafted = self.laws[Role.REFERENCE], self.laws[Role.DRAFTED_FROM]
@@ -157,7 +162,7 @@ class BoundedRule:
         if self._is_sufficient(self._for_used_target()):
             return distance(self.laws[Role.REFERENCE], self.laws[Role.ACCEPT_TARGET])
         if not self.laws.one_hot:
-            return output_distance(*self._roles())
+            return self._emission.distance
         found = self.tokens(likeliest(self.laws[Role.REFERENCE], SUMMED))
         above = sum((max(t.output.least - t.reference.most, _ZERO) for t in found), _ZERO)
         return Interval(min(above, _ONE), _ONE)
@@ -166,17 +171,16 @@ class BoundedRule:
         """The laws if the target of the test were the reference."""
         return self.laws.repaired(Role.REFERENCE, Role.ACCEPT_TARGET)
 
-    def _roles(
-        self,
-    ) -> tuple[PartialLaw, PartialLaw, PartialLaw, PartialLaw, PartialLaw, PartialLaw]:
-        return (
-            self.laws[Role.REFERENCE],
-            self.laws[Role.ACCEPT_TARGET],
-            self.laws[Role.RESIDUAL_TARGET],
-            self.laws[Role.DRAFTED_FROM],
-            self.laws[Role.ACCEPT_DRAFT],
-            self.laws[Role.RESIDUAL_DRAFT],
-        )
+    @cached_property
+    def _emission(self) -> Emission:
+        """Token verification with a draft that is tested and subtracted as rows."""
+        return Emission(PartialRoles(*(self.laws[role] for role in _ROLES)))
+
+    @cached_property
+    def _dense_test(self) -> Emission:
+        """The same with the residual that belongs to the test."""
+        laws = self.laws.repaired(Role.RESIDUAL_DRAFT, Role.ACCEPT_DRAFT)
+        return Emission(PartialRoles(*(laws[role] for role in _ROLES)))
 
 
 def distance(first: PartialLaw, second: PartialLaw) -> Interval:
