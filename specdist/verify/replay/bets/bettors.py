@@ -4,8 +4,9 @@
     uniform                 on the tokens that are possible
     argmax                  the likeliest token, the lowest id of several
 
-Weights are float64 numbers; a chance is ``w(x) / sum w`` with the exact sum, so each distribution
-sums to one exactly.
+Weights are float64 numbers; a chance is ``w(x) / sum w`` with the exact sum over the tokens that
+the declared law holds possible. So each is a distribution on them that sums to one exactly, and its
+quotient has mean exactly 1: what lies beside them needs no bet, it would be a proof.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from specdist.model.recipe import Recipe
 from specdist.verify.replay.faults.recipe_variants import variants
+from specdist.verify.replay.recorded_rows import RowLaw
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,10 +61,35 @@ def shape_chances(
     )
 
 
+def chance_on(law: RowLaw, ids: NDArray[np.intp], token: int) -> Fraction | None:
+    """What a bettor on another law gives a token, given that it is among ``ids`` (rising); None
+    where the law has nothing there, so that there is no bet."""
+    import numpy as np
+
+    weights = law.dense()[ids]
+    entry = int(np.searchsorted(ids, token))
+    return _share(weights, entry) if weights.any() else None
+
+
 def _share(weights: NDArray[np.float64], entry: int) -> Fraction:
     from specdist.exact.float_sum import exact_sum
 
     return Fraction(float(weights[entry])) / exact_sum(weights)
+
+
+class Bets:
+    """The chances that bettors on other laws give one token among the possible ``ids``."""
+
+    def __init__(self, ids: NDArray[np.intp], token: int) -> None:
+        self.chances: dict[str, Fraction] = {}
+        self._ids, self._token = ids, token
+
+    def on(self, name: str, law: RowLaw) -> None:
+        """The bet of a bettor who puts ``law`` in place of the declared one."""
+        if law.law.size > int(self._ids[-1]):
+            chance = chance_on(law, self._ids, self._token)
+            if chance is not None:
+                self.chances[name] = chance
 
 
 class Urns:

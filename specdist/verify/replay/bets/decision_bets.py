@@ -64,6 +64,8 @@ class AcceptDecisions(Statement):
             self.ident = "wrong-decision"
             self.disprove(TraceFact(step.id, step.source, "decision", index, False, text))
             return
+        if chance in (0, 1):
+            return  # nothing is open, so that there is nothing to bet on
         null = chance if accepted else 1 - chance
         off = (error + slack) * chance
         if null <= 4 * off:

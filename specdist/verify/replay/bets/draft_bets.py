@@ -7,7 +7,7 @@ from fractions import Fraction
 from specdist.model.role import Role
 from specdist.model.trace import Conventions, TraceStep
 from specdist.model.trace_evidence import TraceFact
-from specdist.verify.replay.bets.bettors import SHAPES, Urns, near_recipes, shape_chances
+from specdist.verify.replay.bets.bettors import SHAPES, Bets, Urns, near_recipes, shape_chances
 from specdist.verify.replay.bets.statement import Statement
 from specdist.verify.replay.engine_model import EngineModel
 from specdist.verify.replay.recorded_rows import RecordedRows, proposed
@@ -53,20 +53,21 @@ class DraftTokens(Statement):
             text = f"proposed token {token} has draft probability 0"
             self.disprove(TraceFact(step.id, step.source, "draft", index, False, text))
             return
-        chances = shape_chances(*law.floats(), token)
+        ids, shares = law.floats()
+        possible = ids[shares > 0.0]
+        bets = Bets(possible, token)
+        bets.chances |= shape_chances(ids, shares, token)
         if index < len(step.target_rows):
-            recipe = self._target.recipe
-            chances[_TARGET] = rows.law("target", index, recipe).probability(token)
+            bets.on(_TARGET, rows.law("target", index, self._target.recipe))
         if index:
-            before = rows.law("draft", index - 1, self._source.recipe)
-            chances[_BEFORE] = before.probability(token)
+            bets.on(_BEFORE, rows.law("draft", index - 1, self._source.recipe))
         for name, recipe in self._recipes.items():
-            chances[name] = rows.law("draft", index, recipe).probability(token)
+            bets.on(name, rows.law("draft", index, recipe))
         context = context_key(step, index)
         if context is not None:
-            chances[Urns.NAME] = self._urns.chance(context, token, null)
+            bets.chances[Urns.NAME] = self._urns.chance(context, token, null)
         slack = engine_slack(self._conventions, law.law.size) + law.relative_error
-        self.bet(null, slack, chances)
+        self.bet(null, slack, bets.chances)
 
 
 def context_key(step: TraceStep, index: int) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from specdist.model.role import Role
 from specdist.model.trace import Conventions, TraceStep
 from specdist.model.trace_evidence import TraceFact
-from specdist.verify.replay.bets.bettors import SHAPES, near_recipes, shape_chances
+from specdist.verify.replay.bets.bettors import SHAPES, Bets, near_recipes, shape_chances
 from specdist.verify.replay.bets.statement import Statement
 from specdist.verify.replay.engine_model import EngineModel
 from specdist.verify.replay.modelled_step import StepFacts, final_place
@@ -21,7 +21,8 @@ _TARGET, _DRAFT, _BEFORE = "the target", "the draft", "the target row before"
 
 
 class FinalTokens(Statement):
-    """Recovered tokens are drawn from the residual, bonus tokens from the target."""
+    """Recovered tokens are drawn from the residual, bonus tokens from the target. Who bets on the
+    ones does not bet on the others: a fault has one place."""
 
     def __init__(self, declared: EngineModel, conventions: Conventions) -> None:
         self._declared = declared
@@ -33,7 +34,10 @@ class FinalTokens(Statement):
             "finals",
             "residual-mismatch",
             "recovered tokens are drawn from the residual, bonus tokens from the target",
-            (*SHAPES, _TARGET, _DRAFT, _BEFORE, *self._recipes),
+            (
+                *(f"recovered, {name}" for name in (*SHAPES, _TARGET, _DRAFT, _BEFORE)),
+                *(f"bonus, {name}" for name in (*SHAPES, _BEFORE, *self._recipes)),
+            ),
         )
 
     def add(self, rows: RecordedRows) -> None:
@@ -59,16 +63,19 @@ class FinalTokens(Statement):
                 self.ident = "recovered-outside-residual" if recovered else "bonus-mismatch"
             self.disprove(_impossible(rows.step, index, token, recovered))
             return
-        chances = shape_chances(known.ids, (known.low + known.high) / 2, token)
+        weights = (known.low + known.high) / 2
+        bets = Bets(known.ids[weights > 0.0], token)
+        bets.chances |= shape_chances(known.ids, weights, token)
         if recovered:
-            chances[_TARGET] = rows.law("target", index, self._target).probability(token)
-            chances[_DRAFT] = rows.law("draft", index, self._draft).probability(token)
+            bets.on(_TARGET, rows.law("target", index, self._target))
+            bets.on(_DRAFT, rows.law("draft", index, self._draft))
         else:
             for name, recipe in self._recipes.items():
-                chances[name] = rows.law("target", index, recipe).probability(token)
+                bets.on(name, rows.law("target", index, recipe))
         if index:
-            before = rows.law("target", index - 1, self._target)
-            chances[_BEFORE] = before.probability(token)
+            bets.on(_BEFORE, rows.law("target", index - 1, self._target))
+        word = "recovered" if recovered else "bonus"
+        chances = {f"{word}, {name}": value for name, value in bets.chances.items()}
         self.bet(chance.most, Fraction(0), chances)
 
 
