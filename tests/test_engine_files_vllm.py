@@ -196,7 +196,7 @@ def test_a_sampling_mask_makes_the_processed_law_complete() -> None:
     name = "vllm/generate_choice_sampling_mask.json"
     file, facts, document = read(name), FACTS[name], plain(name)
     assert (file.stage, file.assumed) == (Stage.PROCESSED, False)
-    assert ("positions with their whole support listed", "6") in file.shown
+    assert ("whole support listed", "at 6 of 6 positions") in file.shown
     rows = list(file.rows())
     every = zip(rows, document["sampling_mask"], facts["support"], pair(3, 9), strict=True)
     for row, mask, count, law in every:
@@ -222,7 +222,7 @@ def test_flat_logprobs_count_the_sampled_token_once() -> None:
     file, facts, flat = read(name), FACTS[name], plain(name)
     rows = list(file.rows())
     assert (file.count, len(flat["token_ids"])) == (facts["positions"], facts["total"])
-    assert ("positions that list their token twice", "2") in file.shown
+    assert ("listed twice", "2 sampled tokens") in file.shown
     assert [row.token for row in rows] == SAMPLED
     for row, law, start in zip(rows, pair(3, 9), flat["start_indices"], strict=True):
         values = listed(row)
@@ -331,4 +331,17 @@ def test_chosen_tokens_bound_nothing() -> None:
     ] * 3  # fmt: skip
     file = read(falling)
     assert [cap_of(row) for row in file.rows()] == [None] * 3
-    assert any("asked for by name" in text for text in file.warnings)
+    assert any("asked for by name: nothing bounds" in text for text in file.warnings)
+
+
+def test_too_few_lists_to_know_that_they_are_the_likeliest() -> None:
+    """Chosen tokens in falling order look like the likeliest: said where nothing tells them."""
+    entry = by_id(3, -1.0, [(3, -1.0), (4, -2.0), (5, -3.0)])
+    other = by_id(3, -1.0, [(3, -1.0), (4, -2.0), (6, -3.0)])
+    told = {
+        count: any("would look the same" in text for text in read(chat(content)).warnings)
+        for count, content in enumerate([[entry], [entry] * 2, [entry, other], [entry] * 3])
+    }
+    assert told == {0: True, 1: True, 2: False, 3: False}
+    assert [cap_of(row) for row in rows_of(chat([entry, other]))] == [-3.0, -3.0]
+    assert [cap_of(row) for row in rows_of(chat([entry] * 3))] == [None] * 3

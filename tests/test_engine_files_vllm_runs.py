@@ -65,7 +65,7 @@ def test_a_processed_law_ends_at_its_first_zero() -> None:
     file = read(chat(content), vocab_size=7)
     rows = list(file.rows())
     assert (file.stage, file.assumed) == (Stage.PROCESSED, True)
-    assert ("-9999.0 read as probability 0", "2") in file.shown
+    assert ("-9999.0", "probability 0, 2 times") in file.shown
     assert "filter was applied" in file.stage_evidence
     for row, support in zip(rows, [(2, 4), (1, 3)], strict=True):
         assert isinstance(row.values, ListedValues)

@@ -9,6 +9,7 @@ from specdist.errors import CaptureError, SettingsError
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers.engine_files.engine_file import EngineFile
+from specdist.readers.engine_files.likeliest import Asked, named_tokens, requested
 from specdist.readers.engine_files.list_evidence import (
     StageClaim,
     kind_of,
@@ -16,13 +17,11 @@ from specdist.readers.engine_files.list_evidence import (
     refusal,
     stage_of,
 )
+from specdist.readers.engine_files.list_words import concludes_of, list_facts, range_text
 from specdist.readers.engine_files.listed_rows import ListedRows, Request
 from specdist.readers.engine_files.logprob_lists import (
-    Asked,
     Ranking,
     TokenList,
-    named_tokens,
-    requested,
 )
 from specdist.readers.engine_files.logprob_numbers import LogprobNumbers
 from specdist.readers.engine_files.ranked_checks import TokenValue
@@ -31,6 +30,10 @@ from specdist.readers.engine_files.ranked_list import looks_complete
 _NAMED = (
     "every position lists the same tokens, so they were asked for by name: nothing bounds the "
     "others one by one"
+)
+_PERHAPS_NAMED = (
+    "the lists are taken for the likeliest tokens; so few of tokens asked for by name "
+    "(logprob_token_ids) would look the same"
 )
 _TEXTS = (
     "tokens are known by their text alone: an entry may stand for one of several, and nothing "
@@ -76,14 +79,12 @@ def listed_file(
     size = _size(usable, kind, reading, source)
     stage = _stage(usable, kind, size, source, reading)
     _check_options(source, stage, reading)
-    if not _complete(usable, size) and named_tokens(usable):
-        source.warnings.append(_NAMED)
-        for found in usable:
-            found.ranking = Ranking.UNKNOWN
+    if not _complete(usable, size):
+        _named(usable, source)
     asked = _asked(usable)
     rows_of = ListedRows(kind, stage.stage, asked, size)
     rows = [rows_of.row(found) for found in lists]
-    facts = (*_facts(lists, usable, kind, asked), *numbers.facts())
+    facts = (*list_facts(lists, usable, kind, asked), *numbers.facts())
     texts = [_TEXTS] if source.keyed_by_text else []
     return EngineFile(
         source=source.file,
@@ -100,8 +101,19 @@ def listed_file(
         tokens=source.tokens,
         shown=(*source.shown, *facts),
         warnings=(*source.warnings, *texts, *numbers.warnings(), *rows_of.warnings()),
-        concludes=_concludes(rows_of, source),
+        concludes=concludes_of(rows_of, source.service),
     )
+
+
+def _named(usable: Sequence[TokenList], source: ListedSource) -> None:
+    """Takes no bound from lists of tokens that were asked for by name."""
+    named = named_tokens(usable)
+    if named:
+        source.warnings.append(_NAMED)
+        for found in usable:
+            found.ranking = Ranking.UNKNOWN
+    elif named is None and source.filtered:
+        source.warnings.append(_PERHAPS_NAMED)
 
 
 _PROMPT = StageClaim(Stage.RAW, "prompt log-probabilities are raw in every mode", False)
@@ -168,7 +180,7 @@ def _usable(lists: Sequence[TokenList], source: ListedSource) -> list[TokenList]
             )
     usable = [found for found in lists if not found.refused]
     if not usable:
-        held = _range([mass(found) for found in lists])
+        held = range_text([mass(found) for found in lists])
         raise CaptureError(
             f"no position can be used (listed mass {held}): {lists[0].refused}",
             place=lists[0].place,
@@ -199,48 +211,6 @@ def _by_id(found: TokenList) -> list[TokenValue] | None:
     if not all(type(item.token) is int and type(item.value) is float for item in found.entries):
         return None
     return [TokenValue(item.token, item.value) for item in found.entries]  # type: ignore[arg-type]
-
-
-def _facts(
-    lists: Sequence[TokenList],
-    usable: Sequence[TokenList],
-    kind: Kind,
-    asked: dict[Request, Asked],
-) -> list[tuple[str, str]]:
-    counts = [len(found.entries) for found in lists]
-    facts = [("entries a position", _range(counts))]
-    for drawn, what in ((True, "alternatives asked for"), (False, "asked for in the prompt")):
-        known = {
-            found.exactly
-            for (_, was_drawn), found in asked.items()
-            if was_drawn is drawn and found.exactly is not None
-        }
-        if known:
-            facts.append((what, ", ".join(map(str, sorted(known)))))
-    if kind is Kind.LOGPROBS:
-        facts.append(("listed mass", _range([mass(found) for found in lists])))
-    alone = sum(found.own() is None for found in usable)
-    if alone:
-        facts.append(("positions that do not name their token", str(alone)))
-    return facts
-
-
-def _range(values: Sequence[float]) -> str:
-    low, high = f"{min(values):.6g}", f"{max(values):.6g}"
-    return low if low == high else f"{low} to {high}"
-
-
-def _concludes(rows_of: ListedRows, source: ListedSource) -> str:
-    if not rows_of.partial:
-        text = "exact statements: every possible token is listed"
-        text += " (of the processed law)" if rows_of.stage is Stage.PROCESSED else ""
-    elif rows_of.kind is Kind.LOGITS:
-        text = "quotients of listed tokens, and intervals: the normaliser is not in the file"
-    else:
-        text = "intervals, as wide as the mass that is not listed; listed tokens exactly"
-    if source.service:
-        text += "; nothing of a draft model, which the service does not tell"
-    return text
 
 
 def as_draft(file: EngineFile) -> EngineFile:

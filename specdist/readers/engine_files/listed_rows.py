@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from specdist.errors import RowError
 from specdist.model.row import FloatValues, Kind, ListedValues, NumberFormat, Stage
 from specdist.readers.engine_files.engine_file import EngineRow, Label
+from specdist.readers.engine_files.likeliest import Asked, split
 from specdist.readers.engine_files.logprob_lists import (
-    Asked,
     Entry,
     Ranking,
     TokenList,
     is_lossy,
     number_of,
-    split,
     values_of,
 )
 from specdist.readers.engine_files.logprob_numbers import Absent

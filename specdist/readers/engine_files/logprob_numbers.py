@@ -108,11 +108,11 @@ class LogprobNumbers:
 
     def facts(self) -> tuple[tuple[str, str], ...]:
         """How often which number stood for something else."""
-        told = [(f"{text} read as probability 0", count) for text, count in self.zeros.items()]
         floor = "probability 0" if self.floor_is_zero else "outside the list, value unknown"
-        told += [(f"-9999.0 read as {floor}", self.floors), ("null", self.nulls)]
-        told += [("numbers in quotes", self.quoted)]
-        return tuple((what, str(count)) for what, count in told if count)
+        told = [(text, "probability 0", count) for text, count in self.zeros.items()]
+        told += [("-9999.0", floor, self.floors), ("null", "no value", self.nulls)]
+        told += [("in quotes", "numbers", self.quoted)]
+        return tuple((text, f"{what}, {_times(count)}") for text, what, count in told if count)
 
     def warnings(self) -> tuple[str, ...]:
         """What a user must know of these readings."""

@@ -97,7 +97,7 @@ def say_lists(contents: list[Node], lists: list[TokenList], source: ListedSource
     tops = [_listed(item) for item in items]
     outside = [bool(top) and not _holds(item, top) for item, top in zip(items, tops, strict=True)]
     if any(outside):
-        source.shown.append(("sampled tokens outside their list", str(sum(outside))))
+        source.shown.append(("outside their list", f"{sum(outside)} sampled tokens"))
     longest = max(map(len, tops), default=0)
     short = 0
     for found, top, apart in zip(lists, tops, outside, strict=True):

@@ -43,7 +43,7 @@ def read(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
         if (logprobs := choice.optional("logprobs")) is not None
     ]
     ids = [_ids(logprobs) for logprobs in arrays]
-    source.shown.append(("ids of the sampled tokens", str(sum(map(len, ids)))))
+    source.shown.append(("sampled tokens", f"{sum(map(len, ids))}, with ids"))
     if any(
         isinstance(x, dict) and x for node in arrays for x in node.value.get("top_logprobs") or ()
     ):

@@ -38,7 +38,7 @@ def read(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
     numbers = LogprobNumbers(floor_is_zero=True)
     lists = flat_lists(document, 0, numbers)
     twice = sum(repeated for repeated, _ in lists)
-    source.shown.append(("positions that list their token twice", str(twice)))
+    source.shown.append(("listed twice", f"{twice} sampled tokens"))
     return listed_file(source, [found for _, found in lists], numbers, reading)
 
 

@@ -66,7 +66,7 @@ def read(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
             for found in lists
             if found.support is not None
         )
-        source.shown.append(("positions with their whole support listed", str(listed)))
+        source.shown.append(("whole support listed", f"at {listed} of {sum(masked)} positions"))
     return listed_file(source, lists, numbers, reading)
 
 
