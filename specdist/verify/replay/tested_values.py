@@ -30,6 +30,7 @@ class TestedValues:
     def __init__(self) -> None:
         self.target = Tally("recorded target probabilities")
         self.draft = Tally("recorded draft probabilities")
+        self._telling = 0
 
     def add(self, laws: StepLaws) -> None:
         step = laws.step
@@ -64,6 +65,8 @@ class TestedValues:
                 spans[0] if spans else None,
             )
             tally.take(answer, found)
+            # Probabilities 0 and 1 agree under many settings.
+            self._telling += answer is True and tally is self.target and 0 < value < 1
 
     @property
     def other_draft(self) -> bool:
@@ -72,8 +75,8 @@ class TestedValues:
 
     @property
     def other_target(self) -> bool:
-        """Whether no recorded target probability is that of its row."""
-        return self.target.differed > 0 and not self.target.agreed
+        """Whether no recorded target probability that tells anything is that of its row."""
+        return self.target.differed > 0 and not self._telling
 
     def counts(self) -> Iterator[CheckCount]:
         for tally in (self.target, self.draft):

@@ -27,6 +27,7 @@ _OF_ONE_STEP = (
 )
 """Findings that the first of their steps shows by itself."""
 _OF_UNIFORMS = ("off-grid-uniform", "reused-randomness")
+"""Uniforms are counted by checks of their own, with what nothing states left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,8 @@ def gathered(
     if shifted is not None:
         found = [ReplayFinding(shifted), *map(_folded, found)]
     values = evidence(run.trace, settings) if run.laws_known else ()
-    known = {each.finding.ident for each in found}
-    for finding in evidence_findings(values):
-        if finding.ident not in known or finding.ident not in _OF_UNIFORMS:
-            found.append(ReplayFinding(finding))
+    suggested = evidence_findings(values)
+    found += [ReplayFinding(each) for each in suggested if each.ident not in _OF_UNIFORMS]
     explanation = None
     wrong = any(each.finding.severity is Severity.ERROR for each in found)
     if run.laws_known and (wrong or run.dropped.dropped.differed):
