@@ -8,6 +8,7 @@ is said it is that law.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -20,7 +21,7 @@ from specdist.model.recipe import Recipe
 from specdist.processing import RowContext, apply_recipe, parse_recipe
 from specdist.processing.partial_row import PartialProcessed, apply_partial
 from tests import oracle_partial as oracle
-from tests.truncated_rows import Known, complete_row, processed, steps, truncated
+from tests.truncated_rows import Known, complete_row, long_row, processed, steps, truncated
 
 F = Fraction
 ROUNDS = 120
@@ -69,19 +70,29 @@ class Case:
 
 
 def drawn(seed: int) -> Case | None:
-    """None where the recipe empties the row, or is none."""
+    """A case of few tokens; None where the recipe empties the row, or is none."""
     random = Random(seed)
-    known = truncated(complete_row(random), random)
-    made = steps(len(known.truth), random, known.penalised)
+    return _case(complete_row(random), random)
+
+
+def drawn_long(seed: int) -> Case | None:
+    """The same with so many tokens that arrays are looked at as a whole."""
+    random = Random(seed)
+    return _case(long_row(random), random)
+
+
+def _case(row: list[Fraction], random: Random) -> Case | None:
+    known = truncated(row, random)
+    made = steps(len(row), random, known.penalised)
     truth = processed(known.truth, made)
     if truth is None or not made:
         return None
     return Case(known, parse_recipe(",".join(step.text for step in made)), truth)
 
 
-def run(seed: int) -> tuple[str, str]:
+def run(seed: int, draw: Callable[[int], Case | None] = drawn) -> tuple[str, str]:
     """What a seed leads to ("exact", "bounds", ...), and what speaks against it."""
-    case = drawn(seed)
+    case = draw(seed)
     if case is None:
         return "none", ""
     made = apply_partial(case.recipe, case.known.row, RowContext())
@@ -116,3 +127,14 @@ def test_what_is_said_of_a_part_holds_of_the_whole(block: int) -> None:
         kinds[kind] += 1
     assert kinds["exact"] > ROUNDS // 10
     assert kinds["bounds"] > ROUNDS // 10
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_long_rows_too(block: int) -> None:
+    kinds: Counter[str] = Counter()
+    for seed in range(block * 20, (block + 1) * 20):
+        kind, against = run(seed, drawn_long)
+        assert not against, against
+        kinds[kind] += 1
+    assert kinds["exact"] > 2
+    assert kinds["bounds"] > 2

@@ -36,6 +36,21 @@ def complete_row(random: Random) -> list[Fraction]:
     return [F(weight, parts) for weight in weights]
 
 
+def long_row(random: Random) -> list[Fraction]:
+    """70 to 140 tokens, a few of them likely or one far above all others."""
+    size, parts = random.randint(70, 140), 1 << 20
+    pool = [random.choice([1, 2, 3, 5, 9, 40, 200, 1000]) for _ in range(30)]
+    weights = [random.choice(pool) if random.random() < 0.95 else 0 for _ in range(size)]
+    weights[random.randrange(size)] += parts - sum(weights)
+    if random.random() < 0.6:
+        top = weights.index(max(weights))
+        for _ in range(random.randint(2, 9)):
+            moved = weights[top] // 3
+            weights[top] -= moved
+            weights[random.randrange(size)] += moved
+    return [F(weight, parts) for weight in weights]
+
+
 @dataclass(frozen=True)
 class Known:
     """A row that is known in part, and the complete law that is behind it."""

@@ -64,8 +64,11 @@ def _equal(
 ) -> Fraction | None:
     """The most of a concave sum, or the least of a convex one; None: no bound."""
     concave = exponent < 1
-    if total is None or (group is not None and group.number is None and concave):
+    if total is None:
         return None
+    if group is not None and group.number is None:  # they may share what they have for nothing
+        powers = float(ranges.low_power.sum())
+        return None if concave else Fraction(powers) - ranges.slack(powers)
     level = _level(ranges, group, float(total))
     clipped = np.clip(level, ranges.low, ranges.high)
     at_level = power(Fraction(level), exponent)
