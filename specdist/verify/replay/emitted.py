@@ -6,7 +6,7 @@ Two kinds of model need more than that: shared uniforms, and narrow arithmetic.
 
     one uniform   reached means ``u < m`` with m the smallest earlier ``min(1, ratio)``; given that,
                   u is uniform below m, and x is accepted with probability min(1, P(x) / (m Q(x)))
-    others        see `shared_uniforms`
+    others        see `shared_uniforms`; of races, rule reused-noise
     arithmetic    x is accepted with probability ``Pr(u < fl(fl(P(x)) / fl(Q(x))))``, u on its grid
 
 A draft token of tested probability 0 has an infinite ratio. Rejected mass that meets an empty
@@ -52,6 +52,7 @@ class EmittedLaws:
 
     def __init__(self, rows: RecordedRows, conventions: Conventions) -> None:
         self._rows, self._step = rows, rows.step
+        self._inverse_cdf = conventions.inverse_cdf
         self._decisions = Decisions(rows, conventions, Fraction(0))
 
     def laws(self, model: EngineModel) -> Iterator[EmittedLaw]:
@@ -89,7 +90,8 @@ class EmittedLaws:
         if model.arithmetic is not None:
             accepted = accepted_in_format(self._rows, model, laws, index)
             return recover(laws, accepted, model.recovery), True
-        if model.reuse in (Reuse.DRAFT_ACCEPT, Reuse.ACCEPT_FINAL, Reuse.DRAFT_FINAL):
+        by_uniform = model.reuse in (Reuse.DRAFT_ACCEPT, Reuse.ACCEPT_FINAL, Reuse.DRAFT_FINAL)
+        if by_uniform and setup.rule.name != "reused-noise":
             return shared_outcomes(laws, model.reuse, model.recovery), True
         if model.reuse is Reuse.ACCEPTS:
             smallest, error = self._smallest_ratio(model, index)
@@ -116,6 +118,8 @@ class EmittedLaws:
         text = "always" if skipped else "token"
         if not skipped and model.recovery != "residual":
             text += f":recovery={model.recovery}"
+        if model.reuse is Reuse.DRAFT_FINAL and not self._inverse_cdf:
+            text = "reused-noise"
         rule, use = read_rule(text)
         proposal = None
         if model.pruning is not None:

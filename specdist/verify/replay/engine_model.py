@@ -39,7 +39,8 @@ class Test(StrEnum):
 
 
 class Reuse(StrEnum):
-    """Which uniforms of a step are one number.
+    """Which random numbers of a step are used twice: uniforms of draws by inverse CDF, or for
+    ``DRAFT_FINAL`` the noise of a race.
 
     ``ACCEPTS``: those of all accept tests. ``DRAFT_ACCEPT``: that of a test and that of the draw of
     its token. ``ACCEPT_FINAL``: that of the last test and that of the final token.

@@ -1,7 +1,7 @@
 """E-values for what recorded steps can only suggest: they may refute, they never confirm.
 
-One error level covers a capture: each of the six statements has a fixed sixth of it, set aside
-before anything is read, so that ``sum_s E_s / 6`` is an e-value of the capture. What a replay of
+One error level covers a capture: each of the seven statements has a fixed seventh of it, set aside
+before anything is read, so that ``sum_s E_s / 7`` is an e-value of the capture. What a replay of
 recorded random numbers decides is not bet on.
 """
 
@@ -18,13 +18,14 @@ from specdist.model.trace_evidence import Evidence
 from specdist.verify.replay.bets.decision_bets import AcceptDecisions
 from specdist.verify.replay.bets.draft_bets import DraftTokens, DroppedTokens
 from specdist.verify.replay.bets.final_bets import FinalTokens
+from specdist.verify.replay.bets.noise_bets import FreshNoise
 from specdist.verify.replay.bets.statement import Statement
 from specdist.verify.replay.bets.uniform_bets import FreshUniforms, GridOfUniforms
 from specdist.verify.replay.reading import RecordedTrace
 
 LEVEL = Fraction(1, 10**6)
 """The error level of one capture, shared by its statements in fixed parts."""
-STATEMENTS = 6
+STATEMENTS = 7
 
 
 def evidence(
@@ -32,7 +33,8 @@ def evidence(
 ) -> tuple[Evidence, ...]:
     """An e-value for every statement of the declared engine that facts of ``trace`` bear on
     without a replay: drafted ids without ``u_draft``, decisions without ``u_accept``, final tokens
-    without ``u_final`` or noise, dropped tokens, uniforms that come again or lie on a coarse grid.
+    without ``u_final`` or noise, dropped tokens, uniforms that come
+    again or lie on a coarse grid, noise that drew the rejected token too.
 
     Statements without a single draw are left out. Raises SpecdistError for rows and settings that
     do not fit.
@@ -49,6 +51,7 @@ def evidence_of(recorded: RecordedTrace, level: Fraction = LEVEL) -> tuple[Evide
         DroppedTokens(declared),
         AcceptDecisions(declared, conventions),
         FinalTokens(declared, conventions),
+        FreshNoise(declared, conventions),
     )
     for step, rows in recorded.steps():
         for bets in uniforms:
@@ -79,7 +82,7 @@ def _evidence(statement: Statement, level: Fraction) -> Evidence:
 
 
 def capture_log10(found: Iterable[Evidence]) -> float:
-    """A lower bound of ``log10 sum_s E_s / 6``, statements without a draw counting 1 each."""
+    """A lower bound of ``log10 sum_s E_s / 7``, statements without a draw counting 1 each."""
     listed = list(found)
     terms = [one.log10 + decimal_logarithm(one.share) for one in listed]
     rest = Fraction(STATEMENTS - len(listed), STATEMENTS)

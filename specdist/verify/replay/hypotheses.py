@@ -100,7 +100,7 @@ class _Search:
         survey = recorded.survey
         refuted = {one.subject for one in found if one.refuted and one.proof is None}
         self._grid = "grid" in refuted
-        self._shared = "uniforms" in refuted
+        self._shared = bool(refuted & {"uniforms", "noise"})
         by_chance = [one for one in found if one.subject in _BY_CHANCE and one.observations]
         self._by_chance = bool(by_chance)
         self._unlikely = any(one.passes for one in by_chance)
@@ -146,6 +146,7 @@ class _Search:
             name="accept uniforms on a coarse grid",
             ident="off-grid-uniform",
             statement=f"accept uniforms are multiples of 1/{survey.grid}",
+            parameters=(),
         )
         narrow = (
             replace(
@@ -198,7 +199,7 @@ class _Search:
                 for tally in causes[:_WITH_LAWS]:
                     listed = laws[tally.model.name]
                     if len(listed) < _POSITIONS:
-                        listed += emitted.laws(tally.model)
+                        listed += _laws(emitted, tally.model)
         return tuple(tally.hypothesis(tuple(laws.get(tally.model.name, ()))) for tally in causes)
 
 
@@ -224,6 +225,14 @@ def _gain(chances: Iterable[Fraction | None], known: Iterable[Fraction | None]) 
     """log10 of a quotient of likelihoods, over the facts that both models give a chance."""
     pairs = [(mine, theirs) for mine, theirs in zip(chances, known, strict=True) if mine and theirs]
     return sum(decimal_logarithm(mine / theirs) for mine, theirs in pairs if mine and theirs)
+
+
+def _laws(emitted: EmittedLaws, model: EngineModel) -> list[EmittedLaw]:
+    """The laws of one step; none where a rule cannot be enumerated on its rows."""
+    try:
+        return list(emitted.laws(model))
+    except SpecdistError:
+        return []
 
 
 def _is_reference(law: EmittedLaw) -> bool:

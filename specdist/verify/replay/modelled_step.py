@@ -194,12 +194,25 @@ class StepFacts:
     def _uniforms(self, model: EngineModel) -> Iterator[TraceFact]:
         if model.reuse is not Reuse.NONE:
             held = shared_in(self.step, model.reuse)
+            if model.reuse is Reuse.DRAFT_FINAL and held is None:
+                held = self.drafted_by_final_noise(model)
             if held is not None:
                 yield self._fact("uniforms", 0, held, f"uniforms of one step ({model.reuse.value})")
         grid = model.numerics.grid
         for index, uniform in enumerate(used_uniforms(self.step)):
             on_grid = None if grid is None else (uniform * grid.points).denominator == 1
             yield self._fact("grid", index, on_grid, f"uniform {float(uniform)!r}")
+
+    def drafted_by_final_noise(self, model: EngineModel) -> bool | None:
+        """Whether the rejected draft token wins the race with the noise of the final token; None
+        where there is no such noise, no rejection, or rounding leaves it open."""
+        step, noise = self.step, self.step.final_noise
+        index = step.n_accepted
+        if noise is None or not step.rejected or index >= len(self.rows.rows("draft")):
+            return None
+        law = self._law(model, Role.DRAFTED_FROM, index)
+        bounds = law_bounds(law, self._slack)
+        return _drawn(bounds, step.drafted[index], law.blurred, None, noise.array)
 
 
 def _middle(bounds: LawBounds, token: int) -> Fraction:
