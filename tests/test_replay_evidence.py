@@ -201,6 +201,15 @@ def test_a_right_engine_is_not_refuted_by_its_uniforms() -> None:
         assert not any(one.refuted for one in found)
 
 
+def test_sequences_run_with_one_seed_are_not_refuted() -> None:
+    trace = made_trace(5, RIGHT, 8)
+    steps = list(trace.steps())
+    twice = [*steps, *(replace(step, sequence=1) for step in steps)]
+    assert not _found(replace(trace, steps=lambda: iter(twice)), "uniforms").refuted
+    again = [*steps, *(replace(step, index=step.index + 8) for step in steps)]
+    assert _found(replace(trace, steps=lambda: iter(again)), "uniforms").refuted
+
+
 FAULTS = {
     "drafts": (_with(drafted_from=Place("draft", PLAIN + PLAIN)), 60, "processed twice"),
     "decisions": (replace(RIGHT, test="always"), 30, "always"),

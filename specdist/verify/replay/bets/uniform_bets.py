@@ -26,28 +26,29 @@ _USUAL = 24
 
 
 class FreshUniforms(Statement):
-    """Every recorded uniform is a fresh number."""
+    """Every recorded uniform of a sequence is a fresh number."""
 
     def __init__(self, survey: Survey) -> None:
         text = "every uniform is drawn afresh"
         super().__init__("uniforms", "reused-randomness", text, _RATES)
         self._bits = survey.bits
-        self._seen: set[Fraction] = set()
+        self._seen: dict[int, set[Fraction]] = {}
 
     def add(self, step: TraceStep) -> None:
         """The uniforms of one step, in the order in which they decide. 0 stands for numbers that
-        were not drawn as well, and counts as fresh."""
+        were not drawn as well, and counts as fresh; sequences may have been run with one seed."""
+        seen = self._seen.setdefault(step.sequence, set())
         for kind, uniform in recorded_uniforms(step):
             if not uniform:
                 continue
             bits = self._bits[kind]
-            most = len(self._seen) * Fraction(2, 1 << bits)
-            again = uniform in self._seen
+            most = len(seen) * Fraction(2, 1 << bits)
+            again = uniform in seen
             if 0 < most < 1:
                 rates = _RATES.items()
                 chances = {name: rate if again else 1 - rate for name, rate in rates}
                 self.bet(most if again else _ONE, Fraction(0), chances)
-            self._seen.add(uniform)
+            seen.add(uniform)
 
 
 class GridOfUniforms(Statement):
