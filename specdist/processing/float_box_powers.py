@@ -67,8 +67,8 @@ def _equal(
     if total is None:
         return None
     if group is not None and group.number is None:  # they may share what they have for nothing
-        powers = float(ranges.low_power.sum())
-        return None if concave else Fraction(powers) - ranges.slack(powers)
+        least = float(ranges.low_power.sum())
+        return None if concave else Fraction(least) - ranges.slack(least)
     level = _level(ranges, group, float(total))
     clipped = np.clip(level, ranges.low, ranges.high)
     at_level = power(Fraction(level), exponent)

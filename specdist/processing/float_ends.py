@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +21,9 @@ from specdist.processing.spans import Span, logarithm_above
 _SMALLEST = 2.0**-1021
 """Rounded weights below this may be off by any factor."""
 _GUARD = 2.0**-52
+_SUBNORMALS = 1074
+UNIT = Fraction(1, 1 << _SUBNORMALS)
+"""Every float64 is a whole multiple of it."""
 _SHORT = 64
 """Rows of fewer tokens are looked at token by token."""
 _LARGEST_BOUND = Fraction(1, 100)
@@ -102,6 +105,18 @@ class Ends:
             strict=True,
         )
 
+    def with_zeros(
+        self, impossible: Sequence[int]
+    ) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+        """Ids, ``low`` and ``high`` of the tokens and of others that are impossible."""
+        if not len(impossible):
+            return self.ids, self.low, self.high
+        ids = np.concatenate((self.ids, np.asarray(impossible, dtype=np.intp)))
+        order = np.argsort(ids, kind="stable")
+        zeros = np.zeros(len(impossible))
+        low, high = (np.concatenate((ends, zeros))[order] for ends in (self.low, self.high))
+        return ids[order], low, high
+
     def floor_of_mass(self, mass: Fraction) -> float:
         """A weight such that the lower ends of at least that have the mass; 0 where none do, or
         where the row is short."""
@@ -146,6 +161,12 @@ def ends_of(row: FloatRow) -> Ends:
     ranks = row.ranks() if exact or row.order is not None else None
     wide = last - first
     return Ends(row, weights, share, bound, ids, low, high, low_places, high_places, ranks, wide)
+
+
+def scaled(weight: float) -> int:
+    """A float64 as a whole multiple of `UNIT`."""
+    numerator, denominator = weight.as_integer_ratio()
+    return numerator << (_SUBNORMALS + 1 - denominator.bit_length())
 
 
 def _around(weights: FloatArray, share: float) -> tuple[FloatArray, FloatArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +15,7 @@ from specdist.exact.partial_law import PartialLaw
 from specdist.processing.box_powers import Range, power_sum
 from specdist.processing.boxes import Box, Field, Group, tokens_of
 from specdist.processing.float_box_powers import Ranges, array_power_sum
-from specdist.processing.float_ends import Ends, ends_of
+from specdist.processing.float_ends import UNIT, Ends, ends_of, scaled
 from specdist.processing.float_remakes import of_weights
 from specdist.processing.float_row import FloatRow
 from specdist.processing.listing import ANCHOR, BASE, CAP, Sums, SumsOf, upper
@@ -25,7 +25,6 @@ from specdist.processing.working_row import WorkingRow
 
 _FEW = 16
 """Up to this many ranges are arranged exactly."""
-_SUBNORMALS = 1074
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +200,7 @@ class FloatListing:
         reach = ends.high >= float(floor * anchor.least) * (1 - 2.0**-50)
         chosen = np.flatnonzero(reach)
         boxes = [
-            Box(token, key_low, key_high, _scaled(low), _scaled(high))
+            Box(token, key_low, key_high, scaled(low), scaled(high))
             for token, key_low, key_high, low, high in ends.rows(chosen)
         ]
         if group is not None:
@@ -209,9 +208,8 @@ class FloatListing:
                 key=ends.cap_key, cap=None if ends.cap is None else ends.cap.most
             )
         left_out = exact_sum(ends.low[~reach]) if len(chosen) < len(reach) else ZERO
-        unit = Fraction(1, 1 << _SUBNORMALS)
         tokens = tokens_of(self.count(), group)
-        return Field(boxes, group, lambda: _times(sums(), anchor), unit, tokens, left_out)
+        return Field(boxes, group, lambda: _times(sums(), anchor), UNIT, tokens, left_out)
 
     @property
     def field_unit(self) -> Span:
@@ -230,17 +228,11 @@ class FloatListing:
         row = self._taken(own[own < BASE], np.flatnonzero(own < BASE)).carrier
         return replace(row, size=size, ids=None if len(row.tokens()) == size else row.ids)
 
-    def law(self, others: int | None, scale: Span) -> PartialLaw:
+    def law(self, others: int | None, scale: Span, impossible: Sequence[int]) -> PartialLaw:
         ends = self._ends
         own = scale.over(ends.anchor).short()
         cap = None if others == 0 or ends.cap is None else ends.cap.most
-        return PartialLaw(ends.ids, ends.low, ends.high, others, cap, interval_of(own))
-
-
-def _scaled(weight: float) -> int:
-    """A float64 as a whole multiple of 2^-1074."""
-    numerator, denominator = weight.as_integer_ratio()
-    return numerator << (_SUBNORMALS + 1 - denominator.bit_length())
+        return PartialLaw(*ends.with_zeros(impossible), others, cap, interval_of(own))
 
 
 def _times(sums: tuple[Span, Span], unit: Span) -> tuple[Span, Span]:

@@ -10,7 +10,7 @@ and bounded, by the rows that complete captures are made of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
@@ -131,5 +131,6 @@ class Listing(Protocol):
     def whole(self, size: int) -> WorkingRow:
         """The row of the listed tokens alone, which have to be sharp, over ``size`` tokens."""
 
-    def law(self, others: int | None, scale: Span) -> PartialLaw:
-        """The weights as they stand; ``scale`` is the probability of an anchor's weight."""
+    def law(self, others: int | None, scale: Span, impossible: Sequence[int]) -> PartialLaw:
+        """The weights as they stand, 0 for the ``impossible`` tokens; ``scale`` is the probability
+        of an anchor's weight."""

@@ -77,9 +77,10 @@ def apply_partial(recipe: Recipe, row: Row, context: RowContext) -> PartialProce
             expected="complete rows with --unnormalised",
         )
     steps, lazy = without_lazy(recipe, row.place)
-    made = _chained(read, steps, row, context)
+    start = _finished(read)
+    made = _chained(start, steps, row, context)
     if lazy is not None:
-        made = _redrawn(read, made, steps, lazy, row, context)
+        made = _redrawn(start, made, steps, lazy, row, context)
     law_of = made.partial_law if isinstance(made, PartialRow) else made.law
     open_ended = made.unlisted.open_ended if isinstance(made, PartialRow) else values.open_ended
     return PartialProcessed(law_of(), made.remarks, origin, made.size, open_ended)

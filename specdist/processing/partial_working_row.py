@@ -189,7 +189,17 @@ class PartialRow:
             nothing, everything = (ZERO,) * len(ids), (ONE,) * len(ids)
             return PartialLaw(ids, nothing, everything, self.unlisted.count, ONE)
         scale = Span.of(ONE).over(total)
-        return self.listing.law(self.unlisted.count, scale)
+        return self.listing.law(self.unlisted.count, scale, self._impossible())
+
+    def _impossible(self) -> list[int]:
+        """Tokens that are known to be impossible, where the others are not all listed."""
+        known = self.unlisted
+        if known.count == 0 or known.inside is not None:
+            return []
+        if len(known.outside) + len(known.apart) == self.listing.count():
+            return []
+        gone = {int(x) for x in known.outside} | known.apart
+        return sorted(gone - self.listing.tokens())
 
     def sum_within_boxes(self) -> Span:
         """The sum of all weights, as far as the single tokens bound it too."""

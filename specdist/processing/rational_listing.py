@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -171,15 +171,16 @@ class RationalListing:
         logits = {x: self.carrier.logits[x] for x in self._ids}
         return replace(self.carrier, size=size, logits=logits)
 
-    def law(self, others: int | None, scale: Span) -> PartialLaw:
+    def law(self, others: int | None, scale: Span, impossible: Sequence[int]) -> PartialLaw:
         by_token, bound = self.carrier.weights()
         spans = {x: _rounded(w, bound) for x, w in by_token.items()}
         own = scale.over(spans[ANCHOR]).short()
         none = Span.of(ZERO)
+        ids = tuple(sorted({*self._ids, *impossible}))
         return PartialLaw(
-            self._ids,
-            tuple(spans.get(x, none).least for x in self._ids),
-            tuple(_most(spans.get(upper(x), spans.get(x, none))) for x in self._ids),
+            ids,
+            tuple(spans.get(x, none).least for x in ids),
+            tuple(_most(spans.get(upper(x), spans.get(x, none))) for x in ids),
             others,
             None if others == 0 or CAP not in spans else spans[CAP].most,
             interval_of(own),
