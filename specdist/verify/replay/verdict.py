@@ -64,7 +64,7 @@ def gathered(
     explanation = None
     wrong = any(each.finding.severity is Severity.ERROR for each in found)
     if run.laws_known and (wrong or run.dropped.dropped.differed):
-        explanation = explain(run.trace, settings)
+        explanation = explain(run.trace, settings, values)
     dropped = run.dropped.judged(explanation, values)
     if dropped is not None:
         found.append(dropped)
