@@ -68,8 +68,9 @@ def contains(
     others: int | None,
     cap: Fraction | None,
     scale: tuple[Fraction, Fraction],
+    same: Fraction = SAME,
 ) -> str:
-    """What speaks against ``law`` under the constraints of a partial law; empty if nothing does.
+    """What speaks against ``law``, known up to a relative ``same``, under the constraints of a partial law; empty if nothing does.
 
     All that is asked of one common t: ``t low(x) <= p(x) <= t high(x)``, ``p(x) <= t cap``.
     """
@@ -80,7 +81,7 @@ def contains(
         if x in listed:
             if listed[x][1]:
                 least = max(least, p / listed[x][1])
-            elif p > SAME:
+            elif p > same:
                 return f"token {x} has {p}, and may have nothing"
             if listed[x][0]:
                 most = min(most, p / listed[x][0])
@@ -92,7 +93,7 @@ def contains(
                 least = max(least, p / cap)
     if others is not None and unlisted > others:
         return f"{unlisted} tokens are not listed and possible, of at most {others}"
-    if least > most * (1 + SAME) + SAME:
+    if least > most * (1 + same) + same:
         return f"no scale: from {float(least)!r} to {float(most)!r}"
     return ""
 

@@ -18,6 +18,7 @@ import pytest
 from specdist.exact.law import FloatLaw, RationalLaw
 from specdist.exact.partial_law import PartialLaw
 from specdist.model.recipe import Recipe
+from specdist.model.row import Kind
 from specdist.processing import RowContext, apply_recipe, parse_recipe
 from specdist.processing.partial_row import PartialProcessed, apply_partial
 from tests import oracle_partial as oracle
@@ -27,8 +28,11 @@ F = Fraction
 ROUNDS = 120
 
 
-def disagreement(made: PartialProcessed, truth: list[Fraction]) -> str:
-    """What speaks against a result when this is the law; empty if nothing does."""
+def disagreement(
+    made: PartialProcessed, truth: list[Fraction], same: Fraction = oracle.SAME
+) -> str:
+    """What speaks against a result when this is the law, to a relative ``same``; empty if nothing
+    does."""
     law = made.law
     if isinstance(law, PartialLaw):
         low, high = (
@@ -37,13 +41,13 @@ def disagreement(made: PartialProcessed, truth: list[Fraction]) -> str:
         )
         ids = [int(x) for x in law.ids]
         scale = (law.scale.least, law.scale.most)
-        return oracle.contains(truth, ids, low, high, law.others, law.cap, scale)
+        return oracle.contains(truth, ids, low, high, law.others, law.cap, scale, same)
     values = probabilities(law)
     padded = [*truth, *[F(0)] * (len(values) - len(truth))]
     padded = padded[: len(values)] if not any(padded[len(values) :]) else padded
     if [bool(v) for v in values] != [bool(v) for v in padded]:
         return f"possible tokens {values} against {padded}"
-    bound = 3 * law.bound + oracle.SAME
+    bound = 3 * law.bound + same
     if any(abs(v - p) > bound * p for v, p in zip(values, padded, strict=True)):
         return f"{[float(v) for v in values]} against {[float(p) for p in padded]}"
     return ""
@@ -138,3 +142,32 @@ def test_long_rows_too(block: int) -> None:
         kinds[kind] += 1
     assert kinds["exact"] > 2
     assert kinds["bounds"] > 2
+
+
+PENALTIES = ["repetition-penalty:{r}:history={ids}", "presence-penalty:{r}:history={ids}",
+             "frequency-penalty:{r}:history={ids}+{ids}", "logit-bias:{first}=-{r}"]  # fmt: skip
+CHAINS = ["{step}", "{step},top-k:2", "temperature:3/2,{step},top-p:3/5", "{step},min-p:1/9",
+          "{step},temperature:0", "top-p:9/10,{step}", "{step},temperature:7/10"]  # fmt: skip
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_penalties_on_logits_of_both_signs(chain: str) -> None:
+    """Here the complete row is processed by the ordinary path, which rounds its weights."""
+    for seed in range(150):
+        random = Random(f"{chain} {seed}")
+        known = truncated(complete_row(random), random)
+        if known.row.kind is not Kind.LOGITS:
+            continue
+        size = len(known.truth)
+        ids = random.sample(range(size), random.randint(1, 3))
+        step = random.choice(PENALTIES).format(
+            r=random.choice(["2", "1/2", "6/5"]), ids="+".join(map(str, ids)), first=ids[0]
+        )
+        recipe = parse_recipe(chain.format(step=step))
+        whole = apply_recipe(recipe, known.complete, RowContext())
+        if any(remark.ident == "undecided-precision" for remark in whole.remarks):
+            continue
+        truth = probabilities(whole.law)
+        made = apply_partial(recipe, known.row, RowContext())
+        said = disagreement(made, truth, F(1, 10**12))
+        assert not said, f"{seed} {recipe} {said} {known}"

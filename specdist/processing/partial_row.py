@@ -65,7 +65,7 @@ def apply_partial(recipe: Recipe, row: Row, context: RowContext) -> PartialProce
     origin = _origin(recipe, row, context)
     size = _size(recipe, row, values, context)
     if recipe.one_hot:
-        law = point_mass(row, context)
+        law = point_mass(replace(row, values=replace(values, size=size)), context)
         return PartialProcessed(law, (), origin, law.size, values.open_ended)
     read = read_partial(row, size)
     if isinstance(read, Row):
@@ -157,6 +157,8 @@ def _size(recipe: Recipe, row: Row, values: ListedValues, context: RowContext) -
     if not values.open_ended:
         return row.size
     named = [row.size - 1, *_named_ids(recipe)]
+    if recipe.one_hot and context.drafted_token is not None:
+        named.append(context.drafted_token)
     if context.history is not None:
         named += [*context.history.tokens, *(context.history.drafted or ())]
     return max(named) + 1
