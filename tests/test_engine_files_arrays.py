@@ -98,6 +98,8 @@ def test_what_is_no_such_memory(tmp_path: Path) -> None:
     low[:, 5:30] = np.finfo(np.float32).min
     low[2, :3] = 1e-42
     assert len(rows(write(tmp_path, "low.npy", npy(low)))) == 6
+    large = write(tmp_path, "large.npy", npy(np.full((3, 40), 1e20) * LOGITS[:3]))
+    assert len(rows(large, kind=Kind.LOGITS)) == 3
     zeros = write(tmp_path, "zeros.npy", npy(np.zeros((3, 40), np.float32)))
     assert len(rows(zeros, kind=Kind.LOGITS)) == 3
     shares = np.zeros((3, 40), np.float32)

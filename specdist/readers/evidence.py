@@ -17,7 +17,7 @@ from specdist.model.row import Kind, NumberFormat
 from specdist.readers.axes import RowTable
 from specdist.readers.row_blocks import RowArray, read_rows
 from specdist.readers.row_columns import Padding, equal_columns
-from specdist.readers.row_doubts import Doubt, first_doubtful
+from specdist.readers.row_doubts import first_doubtful
 from specdist.readers.row_values import widened
 from specdist.readers.storage import Handles
 
@@ -59,8 +59,8 @@ class Evidence:
     """The first sampled row that looks like memory that was never written."""
     padding: Padding | None = None
     """Equal columns at the end of the rows of logits."""
-    flat: bool = False
-    """Whether the sampled rows hold nothing but zeros."""
+    all_doubtful: bool = False
+    """Whether every sampled row looks so, which makes none of them stand out."""
 
 
 def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -> Evidence:
@@ -93,7 +93,7 @@ def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -
         kept=tuple(int((~mask).sum()) for mask in masks),
         doubtful=first_doubtful(doubts) if logits else None,
         padding=equal_columns(values) if logits else None,
-        flat=all(doubt is Doubt.ZERO for doubt in doubts.values()),
+        all_doubtful=all(doubts.values()),
     )
 
 

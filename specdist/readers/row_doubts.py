@@ -65,8 +65,8 @@ def row_doubts(block: NDArray[Any], numbers: NumberFormat) -> NDArray[np.int8]:
 
 
 def first_doubtful(doubts: Mapping[int, Doubt]) -> int | None:
-    """The first row of a sample that nobody computed. A sample of nothing but zeros is taken as
-    it is: all its rows are uniform."""
-    if all(doubt is Doubt.ZERO for doubt in doubts.values()):
+    """The first row of a sample that nobody computed. Where all rows look so, they are taken as
+    they are: made by hand, perhaps, but no rest of memory behind rows of a model."""
+    if all(doubts.values()):
         return None
     return next((row for row, doubt in sorted(doubts.items()) if doubt), None)

@@ -19,7 +19,6 @@ from specdist.readers.elements import as_row_element
 from specdist.readers.evidence import Evidence, gather_evidence, kind_or_error
 from specdist.readers.raw_siblings import shown_processing, stage_of
 from specdist.readers.row_blocks import RowArray, read_rows
-from specdist.readers.row_doubts import Doubt
 from specdist.readers.side_facts import side_facts
 from specdist.readers.storage import Handles
 from specdist.readers.tensor import Archive, Tensor
@@ -58,8 +57,8 @@ class Side:
             yield row, found.masked and self.assumed and self._looks_processed(found)
 
     def _check_written(self, found: RowArray) -> None:
-        """Raises RowError for a row that nobody computed; rows of zeros alone are rows."""
-        if self.kind is not Kind.LOGITS or (found.doubt is Doubt.ZERO and self.evidence.flat):
+        """Raises RowError for a row that nobody computed, among rows that a model did."""
+        if self.kind is not Kind.LOGITS or self.evidence.all_doubtful:
             return
         error = unwritten(self.table, found.row, found.doubt)
         raise RowError(
