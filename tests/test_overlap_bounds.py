@@ -14,9 +14,18 @@ from specdist.exact import overlap_bounds
 from specdist.exact.interval import Interval
 from specdist.exact.law import RationalLaw
 from specdist.exact.overlap_bounds import as_partial, contradiction, overlap, rest_of, share_of
-from specdist.exact.overlap_items import Item, Unlisted
+from specdist.exact.overlap_items import (
+    Item,
+    Unlisted,
+    boxes,
+    listed_items,
+    pair_of,
+    unlisted_items,
+)
+from specdist.exact.overlap_lower import LowerProblem, lower_problem
 from specdist.exact.partial_law import PartialLaw
-from specdist.exact.partial_masses import Box
+from specdist.exact.partial_masses import Box, totals_of
+from specdist.exact.set_search import least
 from tests import oracle_bounds as oracle
 from tests.oracle_joint import ONE, ZERO
 from tests.partial_rows import Cut, likeliest, random_cut, random_row
@@ -270,3 +279,35 @@ def test_planted_bugs_are_caught(bug: str, monkeypatch: pytest.MonkeyPatch) -> N
         )
         wrong += (found.least, found.most) != ends
     assert wrong
+
+
+# ---- a search that is cut short ------------------------------------------------------------------
+
+
+def test_a_search_that_ends_early_gives_a_proven_bound() -> None:
+    """Whatever number of nodes is allowed, and within what is called enough."""
+    random, short, near = Random(13), 0, 0
+    for _ in range(150):
+        _, _, first, second = pair(random, (5, 6, 7))
+        problem = _problem(first.law, second.law)
+        exact = least(problem)
+        for nodes in (0, 1, 3):
+            found = least(problem, nodes=nodes)
+            assert found <= exact, (first, second)
+            short += found < exact
+        for enough in (Fraction(1, 20), Fraction(1, 200)):
+            found = least(problem, enough)
+            assert exact - enough <= found <= exact, (first, second)
+            near += found < exact
+    assert short
+    assert near
+
+
+def _problem(target: PartialLaw, draft: PartialLaw) -> LowerProblem:
+    """The search for the lower end, put together from its parts."""
+    mine, theirs = boxes(target), boxes(draft)
+    sides = totals_of(target), totals_of(draft)
+    both = len(set(mine) & set(theirs))
+    found = unlisted_items((target, draft), sides, len(mine) - both, len(theirs) - both)
+    items = *listed_items(mine, theirs, sides), *found.apart
+    return lower_problem(pair_of(items, sides[0].scale, sides[1].scale))

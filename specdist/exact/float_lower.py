@@ -22,12 +22,11 @@ from specdist.exact.interval import Interval
 from specdist.exact.partial_masses import least_mass
 from specdist.exact.set_search import least, telling_ends
 
-FEW = 256
+FEW = 64
 """So many open tokens are settled one by one."""
 
 _ROUNDS = 20
 _ELEMENTS, _FEWEST, _MOST = 3_000_000, 40, 400
-_NODES = 200
 _SLACK = Fraction(1, 2**40)
 _ZERO, _ONE = Fraction(0), Fraction(1)
 Range = tuple[Interval, Interval]
@@ -175,7 +174,7 @@ class FloatLower:
         if sum(int(np.count_nonzero(mask)) for mask in open_masks) > FEW:
             return None
         left = self.relaxation.narrowed(inside, open_masks)
-        return least(left.problem(self.scales), self.enough, _NODES)
+        return least(left.problem(self.scales), self.enough)
 
 
 def _halves(ranges: Range) -> Iterator[Range]:

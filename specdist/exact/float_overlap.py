@@ -20,7 +20,7 @@ from specdist.exact.overlap_items import Item, Pair, merged, pair_of, unlisted_i
 from specdist.exact.overlap_lower import lower_problem
 from specdist.exact.overlap_upper import Cut, cuts_at, highest_over
 from specdist.exact.partial_law import PartialLaw
-from specdist.exact.partial_masses import Totals
+from specdist.exact.partial_masses import Totals, negligible
 from specdist.exact.set_search import least
 
 _NEGLIGIBLE = Fraction(1, 2**40)
@@ -58,7 +58,7 @@ def _most(pair: Pair, groups: list[Group]) -> Fraction:
 
 def _least(pair: Pair, groups: list[Group], sides: tuple[Totals, Totals]) -> Fraction:
     """Proven, and within a small share of what the bounds of the listed tokens leave open."""
-    enough = max(_NEGLIGIBLE, sum((_width(side) for side in sides), Fraction(0)) / 1024)
+    enough = max(_NEGLIGIBLE, negligible(sides))
     scales, problem = (pair.target_scale, pair.draft_scale), lower_problem(pair)
     if not groups:
         return least(problem, enough)
@@ -76,7 +76,3 @@ def _worth_moving(group: Group, sides: tuple[Totals, Totals]) -> Mask:
     if group.unlisted is None:
         return np.ones(len(group), np.bool_)
     return worth_moving(group, sides[group.unlisted])
-
-
-def _width(side: Totals) -> Fraction:
-    return side.scale.most * side.listed.high - side.scale.least * side.listed.low

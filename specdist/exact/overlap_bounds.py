@@ -3,6 +3,11 @@
 ``alpha = sum_x min(p(x), q(x))`` of a target p and a draft q that are only known as `PartialLaw`s
 is an interval; total variation is ``1 - alpha``. With A, B, C, D = tokens listed by both, by the
 target only, by the draft only, by neither.
+
+Up to `partial_masses.SMALL` listed tokens the upper end is exact. So is the lower one where at most
+`EXACT` tokens (or sets of like tokens) are neither surely more likely under the target nor surely
+under the draft, unless the search for it is very long: then, and for more tokens, the end is proven
+and close (`float_overlap`). Whatever is worked out on float64 arrays is rounded outwards.
 """
 
 from __future__ import annotations
@@ -15,8 +20,19 @@ from specdist.exact.overlap_items import boxes, listed_items, pair_of, unlisted_
 from specdist.exact.overlap_lower import lower_problem
 from specdist.exact.overlap_upper import largest_overlap
 from specdist.exact.partial_law import PartialLaw
-from specdist.exact.partial_masses import SMALL, free_scale, least_mass, share, summed, totals_of
+from specdist.exact.partial_masses import (
+    SMALL,
+    Totals,
+    free_scale,
+    least_mass,
+    share,
+    summed,
+    totals_of,
+)
 from specdist.exact.set_search import least
+
+EXACT = 64
+"""Open tokens up to which the lower end is exact."""
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _DEEP = Fraction(1, 2**960)
@@ -25,21 +41,27 @@ _SAYS_NOTHING = Fraction(1, 100)
 
 def overlap(target: PartialLaw, draft: PartialLaw) -> Interval:
     """The interval of ``sum_x min(p(x), q(x))`` over all distributions p and q, independent of each
-    other, that the two laws stand for. Raises ValueError where one of them stands for none
-    (`contradiction`)."""
+    other, that the two laws stand for: proven, and the tightest for few tokens (module). Raises
+    ValueError where one of them stands for none (`contradiction`)."""
     laws, sides = (target, draft), (totals_of(target), totals_of(draft))
     if len(target.ids) + len(draft.ids) > SMALL:
-        from specdist.exact.float_overlap import float_overlap
-
-        return float_overlap(laws, sides)
+        return _of_many(laws, sides)
     mine, theirs = boxes(target), boxes(draft)
     both = sum(1 for token in mine if token in theirs)
     listed = listed_items(mine, theirs, sides)
     unlisted = unlisted_items(laws, sides, len(mine) - both, len(theirs) - both)
     scales = (sides[0].scale, sides[1].scale)
     most = largest_overlap(pair_of((*listed, *unlisted.together), *scales))
-    lowest = least(lower_problem(pair_of((*listed, *unlisted.apart), *scales)))
-    return Interval(min(lowest, most), most)
+    problem = lower_problem(pair_of((*listed, *unlisted.apart), *scales))
+    if len(problem.counts) > EXACT:
+        return Interval(min(_of_many(laws, sides).least, most), most)
+    return Interval(least(problem), most)
+
+
+def _of_many(laws: tuple[PartialLaw, PartialLaw], sides: tuple[Totals, Totals]) -> Interval:
+    from specdist.exact.float_overlap import float_overlap
+
+    return float_overlap(laws, sides)
 
 
 def rest_of(law: PartialLaw) -> Interval:

@@ -108,6 +108,15 @@ def share(law: PartialLaw, whole: Totals, place: int | None) -> Interval:
     return Interval(least, 1 - least_mass(scale, max(listed.low - low, _ZERO), high, _ZERO))
 
 
+def negligible(sides: Sequence[Totals]) -> Fraction:
+    """A thousandth of what the bounds of listed tokens and the scales leave open: it is not worth
+    a long search to know an end more closely."""
+    open_masses = (
+        side.scale.most * side.listed.high - side.scale.least * side.listed.low for side in sides
+    )
+    return sum(open_masses, _ZERO) / 1024
+
+
 def free_scale(listed: Box) -> Interval:
     """All scales at which listed tokens alone may sum to one."""
     return Interval(1 / listed.high, 1 / listed.low)

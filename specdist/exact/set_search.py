@@ -16,7 +16,9 @@ from typing import NamedTuple, Protocol
 from specdist.exact.concave_height import Plane, highest
 from specdist.exact.interval import Interval
 
-NODES = 600
+_WORK, _FEWEST_NODES = 40_000, 32
+"""Items times nodes, after which a bound has to do."""
+
 _ROUNDS = 8
 _GRID = 2**40
 _WORTH = 1e-3
@@ -151,10 +153,13 @@ class _Search:
         yield Node((*node.least[:item], middle + 1, *node.least[item + 1 :]), node.most)
 
 
-def least(problem: Problem, enough: Fraction = _ZERO, nodes: int = NODES) -> Fraction:
+def least(problem: Problem, enough: Fraction = _ZERO, nodes: int | None = None) -> Fraction:
     """A proven lower bound of all choices: the least value itself with ``enough`` 0, no further
-    below it than ``enough`` otherwise, unless more than ``nodes`` nodes are needed."""
+    below it than ``enough`` otherwise, unless more than ``nodes`` nodes are needed (None: some
+    hundreds, fewer where there are many items)."""
     search, root = _Search(problem, enough), problem.root
+    if nodes is None:
+        nodes = max(_WORK // (len(root.least) + 1), _FEWEST_NODES)
     if root.least == root.most:
         return problem.value(root.least)
     first = search.bound(root, _CORNERS)
