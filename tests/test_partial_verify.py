@@ -31,7 +31,7 @@ def test_what_the_roles_prove_stays_undecided(tmp_path: Path) -> None:
     said = " ".join(finding(report, "truncated-row")["notes"])
     assert "output equals the reference" in said
     assert "1 more token of the target and 1 more token of the draft" in said
-    assert "the interval is 1/5 wide at most" in said
+    assert "(2 more tokens), the interval would be 1/5 wide at most" in said
 
 
 def test_the_tokens_in_intervals(tmp_path: Path) -> None:

@@ -170,6 +170,8 @@ def _open(result: BoundedPosition) -> Iterator[str]:
     ]
     if parts:
         yield f"left open: the split of {joined(parts)} among the unlisted tokens"
+    if result.vocab_size is None:
+        yield "nothing says how many tokens there are: --vocab-size N may narrow the interval"
     if result.half_width:
         yield f"the listed numbers are known within {at_most(result.half_width)} each"
 
@@ -191,19 +193,19 @@ def _closing(check: BoundedCheck) -> Iterator[str]:
     most = min(result.target_rest.most, result.draft_rest.most)
     off = blur(laws[Role.REFERENCE]) + blur(laws[Role.DRAFTED_FROM])
     overlap = not check.left_open and check.rule.accepts_overlap
-    if overlap and one_sided and most + off < result.acceptance_rate.width:
+    if overlap and one_sided and 0 < most < result.acceptance_rate.width - off:
         about = "about " if off else ""
         yield (
-            f"with the {one_sided:,} token{'s' if one_sided > 1 else ''} that one side alone lists "
-            f"on both sides, the interval is {about}{at_most(most + off, 2)} wide at most"
+            f"were both sides to list what either lists ({one_sided:,} more "
+            f"token{'s' if one_sided > 1 else ''}), the interval would be {about}"
+            f"{at_most(most + off, 2)} wide at most"
         )
     missing = list(_missing(check))
-    if missing and max(count or _MANY for count, _ in missing) < _MANY:
-        tokens = joined([text for _, text in missing])
+    tokens = joined([f"{count:,} more {words}" for count, words in missing if count is not None])
+    if missing and max(_MANY if count is None else count for count, _ in missing) < _MANY:
         yield f"to close it: list {tokens}; or dump {_WHOLE}"
     elif missing:
-        tokens = joined([text for _, text in missing])
-        yield f"to close it: dump {_WHOLE} (in all {tokens})"
+        yield f"to close it: dump {_WHOLE}" + (f" (in all {tokens})" if tokens else "")
     elif result.half_width:
         yield "to close it: rows in the number format that the engine samples from"
 
@@ -225,6 +227,6 @@ def _missing(check: BoundedCheck) -> Iterator[tuple[int | None, str]]:
         else:
             count = None if counts.neither is None else counts.neither + elsewhere
         if count is None:
-            yield None, f"all other tokens of the {side}"
+            yield None, f"tokens of the {side}"
         elif (more := count - law.scale.closed) > 0:
-            yield more, f"{more:,} more token{'s' if more != 1 else ''} of the {side}"
+            yield more, f"token{'s' if more != 1 else ''} of the {side}"
