@@ -146,7 +146,9 @@ def test_slack_leaves_a_mass_open() -> None:
     loose = row({0: "1/2", 1: "1/4"}, 6, cap="1/8", slack=F(1, 1000))
     four = row({0: "1/2", 1: "1/4"}, 4, cap="1/8", slack=F(1, 1000))
     assert law("top-p:1/2", four)[0] == 1  # two more of at most 1/8: the sum is at most 1
+    found = made("top-p:9/10", loose)
     assert isinstance(made("top-p:1/2", loose).law, PartialLaw)
+    assert "the mass 9/10: the listed ones have at least 0.74925" in found.remarks[0].message
     assert made("top-p:49/100", loose).law.support == 1  # type: ignore[union-attr]
     scale = part("raw", loose).scale
     assert F(999, 1000) < scale.least < 1 < scale.most < F(1002, 1000)
@@ -190,7 +192,9 @@ def test_logits_without_a_normaliser_have_exact_quotients() -> None:
     assert found.low == found.high == (1, 1, 1)
     assert (found.scale.least, found.scale.most) == (F(1, 5), F(1, 3))
     assert part("raw", row({0: 0, 1: -1}, 5, "logits")).cap is None
-    assert part("raw", row({0: 0, 1: -1}, 5, "logits")).scale.least == 0
+    open_above = made("raw", row({0: 0, 1: -1}, 5, "logits"))
+    assert "no cap bounds their logits" in open_above.remarks[0].message
+    assert open_above.law.scale.least == 0  # type: ignore[union-attr]
     assert isinstance(made("top-k:1", row({0: 0, 1: -1}, 5, "logits")).law, PartialLaw)
 
 
@@ -254,6 +258,8 @@ def test_open_ended_vocabularies() -> None:
     found = made("banned:7", listed)
     assert (found.size, found.open_ended) == (8, True)
     assert found.law.others is None  # type: ignore[union-attr]
+    hot = made("temperature:2", listed)
+    assert "--vocab-size N says it" in hot.remarks[0].message
     mapped = made("vocab-map:5+1+-1+0", listed)  # the map tells the size
     assert (mapped.size, mapped.open_ended) == (6, False)
     assert mapped.law.others == 2  # type: ignore[union-attr]

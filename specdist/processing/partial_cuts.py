@@ -59,7 +59,11 @@ def keep_prefix(row: PartialRow, mass: Fraction, boundary: str, ties: str) -> Pa
     found = box_prefix.prefix(field, mass, boundary, ties)
     if boundary != "partial" and not found.open and found.group_count == 0:
         row = replace(row, remarks=row.remarks + _prefix_remarks(field, found, mass))
-    return _cut(row, found, "top-p", f"may belong to the mass {written(mass)}", field)
+    what = f"may belong to the mass {written(mass)}"
+    if found.group_count != 0 and field.total.most:
+        held = sum(box.low for box in field.boxes) * field.unit + field.left_out
+        what += f": the listed ones have at least {written(held / field.total.most)}"
+    return _cut(row, found, "top-p", what, field)
 
 
 def keep_relative(row: PartialRow, fraction: Fraction, strict: bool) -> PartialRow:

@@ -81,9 +81,21 @@ def apply_partial(recipe: Recipe, row: Row, context: RowContext) -> PartialProce
     made = _chained(start, steps, row, context)
     if lazy is not None:
         made = _redrawn(start, made, steps, lazy, row, context)
-    law_of = made.partial_law if isinstance(made, PartialRow) else made.law
-    open_ended = made.unlisted.open_ended if isinstance(made, PartialRow) else values.open_ended
-    return PartialProcessed(law_of(), made.remarks, origin, made.size, open_ended)
+    if isinstance(made, PartialRow):
+        known = made.partial_law(), made.remarks + _unbounded(made)
+        return PartialProcessed(*known, origin, made.size, made.unlisted.open_ended)
+    return PartialProcessed(made.law(), made.remarks, origin, made.size, values.open_ended)
+
+
+def _unbounded(row: PartialRow) -> tuple[Remark, ...]:
+    """The remark about a row whose unlisted tokens may have any share."""
+    if row.sum_within_boxes().most is not None:
+        return ()
+    missing = "how many they are is not known: --vocab-size N says it"
+    if row.unlisted.number is not None:
+        missing = "no cap bounds their logits: list more tokens, or log-probabilities"
+    message = f"tokens that are not listed may have any share of the law; {missing}"
+    return (Remark("truncated-row", message),)
 
 
 def _complete(
