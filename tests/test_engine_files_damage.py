@@ -251,6 +251,28 @@ def test_positions_without_data_are_not_used(content: list[Any], said: str) -> N
     assert second.values is not None
 
 
+def test_a_huge_rank_or_id_is_read_or_refused_at_once() -> None:
+    (row,) = rows_of([{"5": {"logprob": -1.0, "rank": 1}, "2": {"logprob": -2.0, "rank": 10**30}}])
+    assert cap_of(row) is None
+    with pytest.raises(CaptureError, match="larger than any vocabulary"):
+        read([{str(2**31): {"logprob": -1.0, "rank": 1}}])
+    with pytest.raises(CaptureError, match="larger than any vocabulary"):
+        read(chat([by_id(2**31, -1.0, [])]))
+
+
+def test_a_value_beside_a_zero_of_the_same_token() -> None:
+    with pytest.raises(CaptureError, match="has the values -1 and -inf"):
+        read(chat([by_id(3, -1.0, [(4, -0.5), (3, -9999.0)])]))
+
+
+def test_ids_without_lists_beside_a_number() -> None:
+    answer = completion(1, ["a"], [-1.0])  # type: ignore[arg-type]
+    logprobs(answer)["token_ids"] = [3.0]
+    with pytest.raises(CaptureError, match="an array belongs here") as caught:
+        read(answer)
+    assert caught.value.place == "answer.json, choices[0].logprobs.top_logprobs"
+
+
 def test_an_empty_list_beside_a_value_lists_one_token() -> None:
     (row,) = rows_of(chat([by_id(3, -1.0, [])]))
     assert listed(row) == {3: -1.0}

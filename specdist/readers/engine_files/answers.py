@@ -60,7 +60,7 @@ def id_of(text: str, node: Node) -> int:
     match = _TOKEN_ID.fullmatch(text)
     if match is None:
         raise node.error(f"the token {text!r} beside tokens written as ids", expected="token_id:N")
-    return int(match[1])
+    return node.with_value(int(match[1])).token_id()
 
 
 def label_of(node: Node) -> Label:

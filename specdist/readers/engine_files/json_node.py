@@ -10,6 +10,9 @@ from specdist.readers.json_numbers import type_name
 from specdist.readers.naming import shorten
 from specdist.readers.strict_json import Literal, join
 
+LARGEST_ID = 2**31 - 1
+"""Engines keep token ids as int32."""
+
 
 class Node:
     """One value of a document of ``file``; its path is put together only where it is needed."""
@@ -93,6 +96,10 @@ class Node:
             )
         if self.value < 0:
             raise self.error(f"token id {self._shown()} is negative", expected="ids from 0")
+        if self.value > LARGEST_ID:
+            raise self.error(
+                f"token id {self._shown()} is larger than any vocabulary", expected="int32 ids"
+            )
         return self.value
 
     def token_ids(self) -> tuple[int, ...]:

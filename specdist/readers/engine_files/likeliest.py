@@ -50,8 +50,10 @@ def ranks_hold(found: TokenList) -> bool:
     ranked = [(item.rank, item.value) for item in others if item.rank is not None]
     if ranked:
         ranks = {rank for rank, _ in ranked}
-        missing = set(range(1, max(ranks) + 1)) - ranks
-        if len(ranks) < len(others) or min(ranks) < 1 or not missing <= {found.rank}:
+        largest = max(ranks)
+        missing, own_rank = largest - len(ranks), found.rank or 0
+        left_out = missing == 1 and 0 < own_rank < largest and own_rank not in ranks
+        if len(ranks) < len(others) or min(ranks) < 1 or not (missing == 0 or left_out):
             return False
         ordered = [value for _, value in sorted(ranked) if not isinstance(value, Absent)]
         if any(before < after for before, after in pairwise(ordered)):

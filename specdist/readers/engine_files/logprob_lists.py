@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 
 from specdist.readers.engine_files.engine_file import Label
 from specdist.readers.engine_files.json_node import Node
@@ -116,7 +117,7 @@ def with_sampled(found: TokenList, own: Entry, node: Node) -> TokenList:
         apart = abs(value - listed)
         if is_lossy(own.token):
             found.entries.append(own)
-        elif apart <= _AGREEMENT * max(1.0, abs(value)):
+        elif isfinite(apart) and apart <= _AGREEMENT * max(1.0, abs(value)):
             found.spread = apart
         else:
             raise node.error(

@@ -44,14 +44,17 @@ def read(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
     ]
     ids = [_ids(logprobs) for logprobs in arrays]
     source.shown.append(("sampled tokens", f"{sum(map(len, ids))}, with ids"))
-    if any(
-        isinstance(x, dict) and x for node in arrays for x in node.value.get("top_logprobs") or ()
-    ):
+    if any(_has_lists(logprobs) for logprobs in arrays):
         return text_file(document, source, numbers, reading)
     lists: list[TokenList] = []
     for sequence, (logprobs, tokens) in enumerate(zip(arrays, ids, strict=True)):
         lists += _alone(logprobs, tokens, sequence, numbers)
     return listed_file(source, lists, numbers, reading)
+
+
+def _has_lists(logprobs: Node) -> bool:
+    tops = logprobs.optional("top_logprobs")
+    return tops is not None and any(item.value for item in tops.items())
 
 
 def _ids(logprobs: Node) -> list[int]:

@@ -108,7 +108,11 @@ def object_list(node: Node, sequence: int, index: int, numbers: LogprobNumbers) 
             raise node.error(f"the key {key[:24]!r} is no token id", expected="ids as keys")
         rank = item.optional("rank")
         value = numbers.read(item.member("logprob"))
-        entries.append(Entry(int(key), value, None if rank is None else rank_of(rank)))
+        entries.append(
+            Entry(
+                item.with_value(int(key)).token_id(), value, None if rank is None else rank_of(rank)
+            )
+        )
     ids = [entry.token for entry in entries]
     if len(set(ids)) < len(ids):
         raise node.error("one token id is written in two ways", expected="one key an id")
