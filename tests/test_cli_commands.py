@@ -18,7 +18,9 @@ from tests.cli import ROOT, SAMPLES, run, run_process, scrubbed
 THREE = SAMPLES / "three_tokens.json"
 UNTESTED = SAMPLES / "draft_top_p_untested.json"
 ROWS = ("--target", "1/2,1/4,1/4", "--draft", "1/4,1/2,1/4")
-COMMANDS = ("check", "what-if", "compare", "inspect", "explain", "engines", "config")
+COMMANDS = (
+    "check", "what-if", "compare", "replay", "inspect", "capture", "explain", "engines", "config",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_ties_on_a_grid_are_decided_exactly(tmp_path: Path) -> None:
     report = replayed(write_steps(tmp_path / "steps.jsonl", [step, bonus]))
     assert loud(report) == []
     assert [counts(report, name) for name in CHECKS] == [(2, 0, 0)] * 2 + [(1, 0, 0)] * 2
-    for key, value in (("u_accept", [0.5 - 2**-50]), ("u_draft", [0.75]), ("u_final", None)):
+    for key, value in (("u_accept", [0.5 - 2**-20]), ("u_draft", [0.75]), ("u_final", None)):
         wrong = {**step, key: value} if value else {**bonus, "u_final": 0.75}
         report = replayed(write_steps(tmp_path / "steps.jsonl", [wrong]))
         assert "wrong-decision" in loud(report), key
@@ -132,6 +132,7 @@ def test_float_engines_agree(seed: int, kind: str, tmp_path: Path) -> None:
     write_steps(tmp_path / "steps.jsonl", steps)
     np.savez(tmp_path / "logits.npz", target=target, draft=draft)
     config = {"sampling": {"temperature": 0.8, "top_p": 0.95}, "rows": "raw logits"}
+    config["decisions_from"] = "the stored rows, widened to float64"
     (tmp_path / "config.json").write_text(json.dumps(config))
     report = replayed(tmp_path)
     assert loud(report) == []

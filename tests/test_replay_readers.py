@@ -412,3 +412,18 @@ def test_the_stage_is_told_or_shown_or_assumed(tmp_path: Path) -> None:
     assert "assumed" in dict(opened(arrays(tmp_path)).facts)["stage"]
     trace = opened(arrays(tmp_path), stage=Stage.PROCESSED)
     assert dict(trace.facts)["stage"] == "processed (as told (--stage))"
+
+
+@pytest.mark.parametrize(
+    ("said", "numbers"),
+    [
+        ("the stored rows, widened exactly to float64", NumberFormat.FLOAT64),
+        ("float16 rows, softmax in float32.", NumberFormat.FLOAT32),
+        ("the stored rows", NumberFormat.FLOAT32),
+    ],
+)
+def test_the_arithmetic_of_the_run_is_float32_unless_it_is_said(
+    said: str, numbers: NumberFormat, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"sampling": {}, "decisions_from": said}))
+    assert opened(written(tmp_path, STEP)).conventions.arithmetic is numbers

@@ -31,11 +31,15 @@ _READING = tuple(
     for option in INPUT
     if option.name in ("numbers", "kind", "stage", "vocab", "vocab-size", "select", "limit")
 )
+_HEEDED = (
+    "engine", "rule", "recipe", "draft-recipe", "role", "normalise", "inequality", "uniform",
+)  # fmt: skip
+_ENGINE = tuple(option for option in ENGINE if option.name in _HEEDED)
 _CHECKING = tuple(option for option in CHECKING if option.name == "allow")
-_GIVEN = (*_READING, *COUNTERS, *REPLAY, *ENGINE, *PROCESSING, *_CHECKING)
+_GIVEN = (*_READING, *COUNTERS, *REPLAY, *_ENGINE, *PROCESSING, *_CHECKING)
 
 
-@takes(_READING, COUNTERS, REPLAY, ENGINE, PROCESSING, _CHECKING, OUTPUT)
+@takes(_READING, COUNTERS, REPLAY, _ENGINE, PROCESSING, _CHECKING, OUTPUT)
 def replay(
     trace: Annotated[
         str | None,

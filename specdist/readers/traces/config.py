@@ -22,6 +22,7 @@ _ARRAYS = ("npy", "npz", "safetensors")
 _PARSED = (
     "sampling", "effective_top_k", "applied_to", "rows", "vocab_size", "gamma", "engine",
     "stored_dtype", "format", "lossy_copies", "stop_tokens", "eos_token_id", "metrics", "summary",
+    "decisions_from",
 )  # fmt: skip
 
 
@@ -29,7 +30,8 @@ _PARSED = (
 class TraceConfig:
     """``options`` is the processing in force; ``stage`` that of the rows, where it is said;
     ``stored`` the format of the numbers that the run itself used, and ``lossy`` the files that hold
-    rounded copies of them. ``reported`` are counters that the run printed."""
+    rounded copies of them; ``arithmetic`` is the format in which it decided. ``reported`` are
+    counters that the run printed."""
 
     place: str = ""
     options: ProcessingOptions = NO_OPTIONS
@@ -39,6 +41,7 @@ class TraceConfig:
     gamma: int | None = None
     engine: str = ""
     stored: NumberFormat | None = None
+    arithmetic: NumberFormat | None = None
     format: str = ""
     lossy: tuple[str, ...] = ()
     end_tokens: tuple[int, ...] = ()
@@ -63,6 +66,7 @@ def read_config(file: LocalFile) -> TraceConfig | None:
         gamma=keys.whole("gamma", 0),
         engine=keys.text("engine"),
         stored=_numbers(keys),
+        arithmetic=_arithmetic(keys.text("decisions_from")),
         format=keys.choice("format", _ARRAYS),
         lossy=tuple(keys.items("lossy_copies", str, "a file name")),
         end_tokens=_end_tokens(keys),
@@ -161,6 +165,13 @@ def _numbers(keys: _Keys) -> NumberFormat | None:
     known = tuple(item.value for item in NumberFormat if item is not NumberFormat.DECIMAL)
     found = keys.choice("stored_dtype", known)
     return NumberFormat(found) if found else None
+
+
+def _arithmetic(text: str) -> NumberFormat | None:
+    """The last format that a sentence about the decisions names: "rows, widened to float64"."""
+    words = text.lower().replace(",", " ").replace(".", " ").split()
+    known = [item for item in NumberFormat if item.value in words]
+    return max(known, key=lambda item: words.index(item.value), default=None)
 
 
 def _end_tokens(keys: _Keys) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ CANONICAL = Conventions(
     strict=True,
     uniforms=NumberFormat.FLOAT64,
     inverse_cdf=True,
-    arithmetic=NumberFormat.FLOAT64,
     stated="the canonical format of recorded steps",
 )
 TRANSFORMERS = Conventions(
@@ -74,7 +74,7 @@ def open_trace(name: str, reading: ReadingSettings, rows: str | None = None) -> 
         source=name,
         reader=f"recorded steps{' of a transformers verifier' if wrapped else ''}",
         steps=steps if limit is None else lambda: _first(steps(), limit),
-        conventions=TRANSFORMERS if wrapped else CANONICAL,
+        conventions=TRANSFORMERS if wrapped else _canonical(config),
         options=_left_to_do(config.options, arrays),
         end_tokens=config.end_tokens,
         step_count=count if limit is None else min(count, limit),
@@ -136,6 +136,14 @@ def _checked(read: Callable[[], Iterator[ReadStep]], arrays: TraceRows | None) -
     from specdist.readers.traces.rows_of_steps import numbered
 
     return sum(1 for _ in numbered(read(), arrays))
+
+
+def _canonical(config: TraceConfig) -> Conventions:
+    """Float32 unless the configuration says in which format the run decided: the wider bound
+    accuses nobody."""
+    if config.arithmetic is None:
+        return CANONICAL
+    return replace(CANONICAL, arithmetic=config.arithmetic)
 
 
 def _refuse_both(inline: bool, rows: str | None, place: str) -> None:

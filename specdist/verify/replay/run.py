@@ -11,6 +11,7 @@ from specdist import __version__
 from specdist.errors import SettingsError
 from specdist.model.options import ProcessingOptions
 from specdist.model.replay_report import ReplayReport
+from specdist.model.row import NumberFormat
 from specdist.model.settings import CheckSettings
 from specdist.model.trace import Conventions, Trace, TraceStep
 from specdist.verify.plan import Plan, Plans
@@ -31,6 +32,7 @@ from specdist.verify.replay.uniform_grid import BITS, UniformGrid
 from specdist.verify.replay.uniform_reuse import UniformReuse
 from specdist.verify.replay.verdict import gathered, verdict_of
 
+_TEXTBOOK = "textbook"
 SCOPE = (
     "agreement of recorded steps with the rule is no proof of the engine's law: other steps may "
     "go otherwise (specdist check decides the law of captured rows)",
@@ -157,11 +159,23 @@ def _plan(trace: Trace, settings: CheckSettings) -> Plan:
     """The settings in force for the trace. Raises SettingsError for what a replay cannot check."""
     step = TraceStep("", trace.source, 0, 0, (), (), 0)
     plan = Plans(settings).of(recorded_step(step, trace.options))
-    if plan.joint is not None or plan.use.name != "token":
+    if plan.joint is not None or plan.use.name not in ("token", "one-hot"):
         raise SettingsError(
             f"rule {plan.use.text}: recorded steps are replayed under token verification",
+            expected="--rule token, or one-hot where no draft law is tested",
+            advice="the same contexts under another rule are a counterfactual: --counterfactual "
+            f"rule={plan.use.text}",
+        )
+    if plan.use.name == "token" and plan.use.word("recovery") != "residual":
+        raise SettingsError(
+            f"rule {plan.use.text} is a known mistake, and what a replay looks for",
             expected="--rule token",
-            advice="the same contexts under another rule are a counterfactual: --counterfactual",
+        )
+    numerics = plan.numerics
+    if numerics.ratio_epsilon or numerics.residual_floor or numerics.unnormalised:
+        raise SettingsError(
+            "a ratio, a residual or rows are changed before the test, which is not replayed",
+            expected="no ratio-epsilon, no residual-floor, rows of sum one",
         )
     if plan.proposal is not None:
         raise SettingsError(
@@ -172,16 +186,16 @@ def _plan(trace: Trace, settings: CheckSettings) -> Plan:
 
 
 def _conventions(trace: Trace, plan: Plan, settings: CheckSettings) -> Conventions:
-    """Those of the trace; an inequality that an option or an engine states wins."""
+    """Those of the trace; an inequality that an option or an engine states wins, and an engine
+    computes in float32."""
     layers: Sequence[ProcessingOptions] = (settings.defaults, settings.overrides)
     stated = any("inequality" in layer.numerics for layer in layers)
-    if settings.preset is not None and "inequality" in settings.preset.numerics:
-        stated = True
-    return (
-        replace(trace.conventions, strict=not plan.numerics.inclusive)
-        if stated
-        else trace.conventions
-    )
+    found, preset = trace.conventions, settings.preset
+    if preset is not None:
+        stated |= "inequality" in preset.numerics
+        if preset.name != _TEXTBOOK:
+            found = replace(found, arithmetic=NumberFormat.FLOAT32)
+    return replace(found, strict=not plan.numerics.inclusive) if stated else found
 
 
 def _bits(conventions: Conventions, plan: Plan) -> int | None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from specdist.model.options import ProcessingOptions
 from specdist.model.recipe import Recipe
-from specdist.model.role import TARGET_ROLES, Role
+from specdist.model.role import ONE_HOT_ROLES, TARGET_ROLES, Role
 from specdist.model.row import PointMass
 from specdist.model.settings import CheckSettings
 from specdist.model.trace import Conventions, TraceStep
@@ -51,6 +51,8 @@ class StepLaws:
         self.one_hot = frozenset(
             role for role, recipe in plan.recipes.recipes.items() if recipe.one_hot
         )
+        if plan.use.name == "one-hot":
+            self.one_hot |= frozenset(ONE_HOT_ROLES)
         self._plan, self._settings = plan, settings
         self._whole = recorded_step(step, ProcessingOptions())
         self._known: dict[tuple[int, Recipe], tuple[KnownLaw, ...]] = {}
