@@ -298,3 +298,39 @@ def test_quiet_is_one_line(tmp_path: Path) -> None:
 def test_costs_say_that_acceptance_is_open(tmp_path: Path) -> None:
     said = text_of(tmp_path, rows(), "--draft-cost", "1/10")
     assert "the exact acceptance of this step is not known" in said
+
+
+def test_a_cut_list_does_not_say_which_unlisted_token_is_kept(tmp_path: Path) -> None:
+    """Top-3 keeps one unlisted token of eight on either side; it need not be the same one."""
+    row = {"listed": {"0": "1/2", "1": "1/4"}}
+    result, report = check(
+        tmp_path, {"vocab_size": 10, "target": row, "draft": row}, "--top-k", "3"
+    )
+    least, most = ends(bounded(report)["acceptance_rate"])
+    assert (least, most, result.code) == (F(3, 4), 1, 4)
+
+
+def test_ids_that_a_draft_map_never_reaches_are_no_rest(tmp_path: Path) -> None:
+    """The draft leaves 1/4 to three ids, the target 1/4 to eight."""
+    document = {
+        "vocab_size": 10,
+        "target": {"listed": {"0": "1/2", "1": "1/4"}},
+        "draft": {"listed": {"0": "1/2", "3": "1/4"}},
+        "draft_map": [1, 3, 5, 7, 9],
+    }
+    _, report = check(tmp_path, document)
+    least, most = ends(bounded(report)["acceptance_rate"])
+    assert least == F(1, 4)
+    assert F(1, 2) <= most <= F(3, 4)
+    assert bounded(report)["listed"] == {"both": 1, "target_only": 1, "draft_only": 1, "neither": 7}
+
+
+def test_laws_that_do_not_count_the_whole_vocabulary_leave_any_number_open() -> None:
+    """Each side keeps one more token of nine, and not the same one: 1/2 is all that is shared."""
+    from specdist.exact.overlap_bounds import overlap
+    from specdist.exact.partial_law import PartialLaw
+    from specdist.verify.partial.laws import counted
+
+    known = PartialLaw((0,), (F(1, 2),), (F(1, 2),), 1)
+    assert overlap(counted(known, 2), counted(known, 2)).least == 1
+    assert overlap(counted(known, 10), counted(known, 10)).least == F(1, 2)

@@ -75,7 +75,7 @@ class PartialLaws:
     def _partial(self, made: Made) -> PartialLaw:
         law = made.law
         if id(law) not in self._converted:
-            self._converted[id(law)] = _in_part(law, _size(made))
+            self._converted[id(law)] = counted(law, _size(made))
         return self._converted[id(law)]
 
 
@@ -101,10 +101,10 @@ def is_same(first: Made, second: Made) -> bool:
     return same_law(first.law, second.law)
 
 
-def _in_part(law: Law | PartialLaw, size: int | None) -> PartialLaw:
-    """A law as a partial one. Two laws that leave as many tokens open are over the same ones only
-    if all others of the vocabulary are counted; where tokens are left out that are known to be
-    impossible (a map, listed zeros), any number may be open, which holds as well."""
+def counted(law: Law | PartialLaw, size: int | None) -> PartialLaw:
+    """A law as a partial one over a vocabulary of ``size``. Two laws that leave as many tokens open
+    leave the same ones open only if all others of the vocabulary are counted; where some are not
+    (a map that never reaches them), any number may be open, which holds as well."""
     if not isinstance(law, PartialLaw):
         return as_partial(law)
     whole = law.others in (0, None) or size is None or len(law.ids) + (law.others or 0) == size
