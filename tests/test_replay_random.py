@@ -182,6 +182,84 @@ def _float_step(
     }
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_float32_engines_are_not_accused(seed: int, tmp_path: Path) -> None:
+    """Everything in float32, sums one after the other, uniforms near the edges half of the time."""
+    rng = np.random.default_rng(100 + seed)
+    size, gamma, count = 300, 3, 10
+    target = rng.normal(0, 2, (count * (gamma + 1), size)).astype("f4")
+    draft = (target[: count * gamma] + rng.normal(0, 0.3, (count * gamma, size))).astype("f4")
+    steps, context = [], [1, 2]
+    for number in range(count):
+        q = [_single(draft[number * gamma + i]) for i in range(gamma)]
+        p = [_single(target[number * (gamma + 1) + i]) for i in range(gamma + 1)]
+        step = _single_step(rng, p, q)
+        step |= {"step": number, "context": context}
+        step["draft_rows"] = [number * gamma + i for i in range(gamma)]
+        step["target_rows"] = [number * (gamma + 1) + i for i in range(gamma + 1)]
+        context = step["next_context"] = [*context, *step["emitted"]]
+        steps.append(step)
+    write_steps(tmp_path / "steps.jsonl", steps)
+    np.savez(tmp_path / "logits.npz", target=target, draft=draft)
+    config = {"sampling": {"temperature": 0.7, "top_p": 0.9}, "rows": "raw logits"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    report = replayed(tmp_path)
+    assert set(loud(report)) <= {"reused-randomness"}  # edges of one are met again and again
+    assert [counts(report, name)[1] for name in CHECKS] == [0, 0, 0, 0]
+    assert sum(counts(report, name)[0] for name in CHECKS) > 15
+    assert sum(counts(report, name)[2] for name in CHECKS) > 5
+
+
+def _single(row: Any) -> Any:
+    """Temperature and top-p in float32."""
+    law = np.exp((row / np.float32(0.7)) - (row / np.float32(0.7)).max())
+    law = (law / law.sum(dtype="f4")).astype("f4")
+    order = np.argsort(-law, kind="stable")
+    kept = order[: int(np.searchsorted(np.cumsum(law[order], dtype="f4"), np.float32(0.9))) + 1]
+    cut = np.zeros_like(law)
+    cut[kept] = law[kept]
+    return cut / cut.sum(dtype="f4")
+
+
+def _near(rng: np.random.Generator, edges: Any) -> np.float32:
+    """A uniform, half of the time within a few units of an edge."""
+    if rng.random() < 0.5:
+        return np.float32(int(rng.random() * 2**24) / 2**24)
+    edge = float(rng.choice(edges))
+    near = int(edge * 2**24) + int(rng.integers(-2, 3))
+    return np.float32(min(max(near, 0), 2**24 - 1) / 2**24)
+
+
+def _single_step(rng: np.random.Generator, p: list[Any], q: list[Any]) -> dict[str, Any]:
+    def draw(law: Any) -> tuple[int, float]:
+        sums = np.cumsum(law, dtype="f4")
+        u = _near(rng, sums / sums[-1])
+        point = np.float32(u * sums[-1])
+        token = int(np.searchsorted(sums, point, side="right"))
+        last = int(np.flatnonzero(law > 0)[-1])
+        return min(token, last), float(u)
+
+    drafted, u_draft = zip(*map(draw, q), strict=True)
+    u_accept = [_near(rng, [min(p[i][x] / q[i][x], 1)]) for i, x in enumerate(drafted)]
+    accepted: list[bool] = []
+    for i, token in enumerate(drafted):
+        accepted.append(bool(np.float32(u_accept[i] * q[i][token]) < p[i][token]))
+        if not accepted[-1]:
+            break
+    n = sum(accepted)
+    law = np.maximum(p[n] - q[n], 0) if n < len(q) else p[n]
+    token, u_final = draw((law / law.sum(dtype="f4")).astype("f4"))
+    return {
+        "drafted": list(drafted),
+        "u_draft": list(u_draft),
+        "u_accept": [float(u) for u in u_accept],
+        "accepted": accepted,
+        "u_final": u_final,
+        "final_token": token,
+        "emitted": [*drafted[:n], token],
+    }
+
+
 def test_the_small_engine_draws_as_it_says() -> None:
     law = [Fraction(0), Fraction(1, 3), Fraction(0), Fraction(2, 3)]
     assert [exact_draw(law, u) for u in (Fraction(0), Fraction(1, 3), Fraction(99, 100))] == [
