@@ -167,3 +167,26 @@ def _mass(some: Side, weights: Sequence[Fraction]) -> list[Fraction]:
 def _constant(some: Side, weight: Fraction, tokens: Sequence[int] | None = None) -> Fraction:
     kept = range(some.size) if tokens is None else tokens
     return weight * some.least * total(some.low[x] for x in kept)
+
+
+def emission(
+    roles: Sequence[Row], zero_chance: Fraction, spare: int | None
+) -> tuple[list[Fraction], list[Fraction], Fraction]:
+    """Accepted and output mass by token, and the largest mass by which some set of tokens falls
+    short of the reference, for token verification with every role on its own: reference, accept
+    target, residual target, drafted from, accept draft, residual draft.
+
+    A drafted token that the test gives no probability is accepted with ``zero_chance``. Where there
+    is no residual the rejected mass goes to the token ``spare``, or nowhere.
+    """
+    reference, p, s, d, q, u = roles
+    tokens = range(len(p))
+    accepted = [d[x] * (min(ONE, p[x] / q[x]) if q[x] else zero_chance) for x in tokens]
+    excess = [max(s[x] - u[x], ZERO) for x in tokens]
+    rejected, room = ONE - total(accepted), total(excess)
+    output = list(accepted)
+    if room:
+        output = [accepted[x] + rejected * excess[x] / room for x in tokens]
+    elif spare is not None:
+        output[spare] += rejected
+    return accepted, output, total(max(reference[x] - output[x], ZERO) for x in tokens)
