@@ -25,6 +25,7 @@ class EmittedTokens:
         self._ends = frozenset(end_tokens)
         self.possible = Tally("accepted tokens under the reference")
         self._emitted = Tally("emitted tokens")
+        self._returned = Tally("returned tokens")
         self._short: dict[int, TraceStep] = {}
         self._cut = Tally("steps cut short")
 
@@ -69,6 +70,10 @@ class EmittedTokens:
             expected = f"token {due}" if due is not None else "no further token"
             found = event(step, What.EMITTED, place, token, f"emitted {token}", expected)
             self._emitted.take(token == due, found)
+        if step.returned is not None and step.final_token is not None:
+            words = (f"{len(step.returned)} returned", f"{len(whole)}: the accepted, the final one")
+            found = event(step, What.EMITTED, None, None, *words)
+            self._returned.take(step.returned == whole, found)
         ended = bool(self._ends & set(step.emitted))
         if len(step.emitted) < len(whole) and not ended:
             self._short[step.sequence] = step
@@ -80,6 +85,8 @@ class EmittedTokens:
     def counts(self) -> Iterator[CheckCount]:
         yield self.possible.count()
         yield self._emitted.count()
+        if self._returned.agreed or self._returned.differed:
+            yield self._returned.count()
 
     def findings(self) -> Iterator[ReplayFinding]:
         possible, emitted = self.possible, self._emitted
@@ -103,6 +110,15 @@ class EmittedTokens:
                 "final token",
             )
             yield ReplayFinding(finding, tuple(emitted.events))
+        if self._returned.differed:
+            total = self._returned.agreed + self._returned.differed
+            finding = Finding(
+                "output-mismatch",
+                Severity.ERROR,
+                f"{counted(self._returned.differed, total, 'step')} return other tokens than the "
+                "accepted and the final one",
+            )
+            yield ReplayFinding(finding, tuple(self._returned.events))
         if self._cut.differed:
             yield ReplayFinding(self._of_cuts(), tuple(self._cut.events))
 
