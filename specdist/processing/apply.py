@@ -54,7 +54,7 @@ def apply_recipe(recipe: Recipe, row: Row, context: RowContext) -> Processed:
     try:
         return Processed(made.law(), made.remarks)
     except OverflowError:
-        raise _beyond_float64("", row.place) from None
+        raise beyond_float64("", row.place) from None
 
 
 def _chained(
@@ -184,12 +184,13 @@ def applied(
             advice=error.advice,
         ) from None
     except OverflowError:
-        raise _beyond_float64(f"step {step.text[:40]!r}: ", place) from None
+        raise beyond_float64(f"step {step.text[:40]!r}: ", place) from None
     except SettingsError as error:
         raise error.at(place) from None
 
 
-def _beyond_float64(step: str, place: str) -> RowError:
+def beyond_float64(step: str, place: str) -> RowError:
+    """The complaint about a number that float64 does not hold."""
     return RowError(
         f"{step}a number leaves the range of float64",
         place=place,

@@ -45,6 +45,7 @@ def read_float(row: Row, values: ListedValues) -> Read:
     if cap is not None and (not probabilities or cap > 0):
         entries.append(np.array([CAP]))
         scores.append(np.array([_above(cap)]))
+        highest = max(highest, _above(cap))
     entries.append(np.array([ANCHOR]))
     scores.append(np.array([highest]))
     carrier = FloatRow(

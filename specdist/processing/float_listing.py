@@ -20,7 +20,7 @@ from specdist.processing.float_remakes import of_weights
 from specdist.processing.float_row import FloatRow
 from specdist.processing.listing import ANCHOR, BASE, CAP, Sums, SumsOf, upper
 from specdist.processing.logit import ZERO
-from specdist.processing.spans import Span, interval_of
+from specdist.processing.spans import Span, interval_of, most_of
 from specdist.processing.working_row import WorkingRow
 
 _FEW = 16
@@ -40,6 +40,16 @@ class FloatListing:
     @property
     def sharp(self) -> bool:
         return not self._ends.wide_count
+
+    @property
+    def lost(self) -> bool:
+        return not self._ends.anchor.least
+
+    def anchored(self) -> FloatListing:
+        row = self.carrier
+        places = np.arange(len(row.tokens()))
+        places[row.entry(ANCHOR)] = int(row.ranks().argmax())
+        return self._taken(row.tokens(), places)
 
     @property
     def cap(self) -> Fraction | None:
@@ -74,7 +84,7 @@ class FloatListing:
         (sharp_low, low), (sharp_high, high) = ends.parts(ends.low), ends.parts(ends.high)
         sharp = Span(exact_sum(sharp_low), exact_sum(sharp_high))
         wide = Span(exact_sum(low), exact_sum(high)).over(ends.anchor).short()
-        return Sums(sharp.over(ends.anchor).short(), wide.least, wide.most or ZERO)
+        return Sums(sharp.over(ends.anchor).short(), wide.least, most_of(wide))
 
     def sums(self) -> Sums:
         return self._sums
@@ -95,7 +105,7 @@ class FloatListing:
         shared = None if group is None else Range(ZERO, group[1], group[0])
         if self._ends.wide_count <= _FEW:
             boxes = [self.box(x) for x in self._ends.ids[self._ends.wide].tolist()]
-            ranges = [Range(low.least, high.most or ZERO) for low, high in boxes]
+            ranges = [Range(low.least, most_of(high)) for low, high in boxes]
             ranges += [] if shared is None else [shared]
             moved = power_sum(ranges, left, exponent)
         else:
@@ -189,11 +199,11 @@ class FloatListing:
         if count > len(low):
             return ZERO
         place = len(low) - count
-        return Fraction(float(np.partition(low, place)[place])) / (self._ends.anchor.most or 1)
+        return Fraction(float(np.partition(low, place)[place])) / most_of(self._ends.anchor)
 
     def floor_of_mass(self, mass: Fraction) -> Fraction:
-        found = self._ends.floor_of_mass(mass * (self._ends.anchor.most or 1))
-        return Fraction(found) / (self._ends.anchor.most or 1)
+        found = self._ends.floor_of_mass(mass * most_of(self._ends.anchor))
+        return Fraction(found) / most_of(self._ends.anchor)
 
     def field(self, group: Group | None, sums: SumsOf, floor: Fraction) -> Field:
         ends, anchor = self._ends, self._ends.anchor

@@ -4,8 +4,8 @@ The carrier's own tokens are *entries*: entry x is the value of token x, or the 
 known of it; entry ``upper(x)`` is its upper end, where the two differ. A token with an upper entry
 alone may be impossible. Entry ``CAP`` is the most that a token outside the list can have, where
 something bounds it, and entry ``ANCHOR`` the largest value that was captured, which no step but a
-temperature changes: sums are told in units of its weight. So every change of the values is made,
-and bounded, by the rows that complete captures are made of.
+temperature changes (until other values leave it far below): sums are told in units of its weight.
+So every change of the values is made, and bounded, by the rows that complete captures are made of.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Sums(NamedTuple):
 
 
 class Read(NamedTuple):
-    """The entries of a captured row, and the largest upper end among its listed values."""
+    """The entries of a captured row, and the largest of its upper ends and its cap."""
 
     listing: Listing
     largest: Fraction
@@ -61,6 +61,13 @@ class Listing(Protocol):
     @property
     def sharp(self) -> bool:
         """Whether every listed token has one value."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether the anchor is so far below the largest entry that its weight underflows."""
+
+    def anchored(self) -> Self:
+        """The listing with its largest entry as the anchor."""
 
     @property
     def cap(self) -> Fraction | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from specdist.errors import RowError
 from specdist.processing.listing import Listing, upper
 from specdist.processing.logit import ONE, ZERO
-from specdist.processing.spans import Span, product
+from specdist.processing.spans import Span, most_of, product
 
 if TYPE_CHECKING:
     from specdist.processing.partial_working_row import PartialRow
@@ -24,6 +24,8 @@ def add(row: PartialRow, changes: Mapping[int, Fraction]) -> PartialRow:
     touched = [x for x in changes if row.listing.holds(x)]
     both = {x: changes[x] for x in touched} | {upper(x): changes[x] for x in touched}
     after = row.listing.changed(row.listing.carrier.add(both))
+    if after.lost:
+        return _anchored(row, after)
     total = row.total
     for x in touched:
         (low, high), (new_low, new_high) = row.listing.box(x), after.box(x)
@@ -47,15 +49,24 @@ def penalise(row: PartialRow, tokens: Collection[int], factor: Fraction) -> Part
         carrier = carrier.add(dict.fromkeys(touched, -amount))
         carrier = carrier.add(dict.fromkeys(map(upper, touched), amount))
     after = listing.changed(carrier)
+    if after.lost:
+        return _anchored(row, after)
     total = row.total
     for x in touched:
         (low, high), (new_low, new_high) = row.listing.box(x), after.box(x)
         if row.listing.is_sharp(x) and after.is_sharp(x):
             least, most = _difference(new_low, low)
         else:
-            least, most = new_low.least - _most(high), _most(new_high) - low.least
+            least, most = new_low.least - most_of(high), most_of(new_high) - low.least
         total = _moved(total, least, most)
     return replace(row.with_total(total), listing=after)
+
+
+def _anchored(row: PartialRow, after: Listing) -> PartialRow:
+    """The row after values that leave the sum so far, and what it told of the unlisted tokens, far
+    below the largest: the boxes alone bound the sum."""
+    free = row.with_total(Span(ZERO, None))
+    return replace(free, listing=after.anchored())
 
 
 def _named(row: PartialRow, tokens: Collection[int]) -> PartialRow:
@@ -68,18 +79,12 @@ def _named(row: PartialRow, tokens: Collection[int]) -> PartialRow:
 
 
 def _difference(new: Span, old: Span) -> tuple[Fraction, Fraction]:
-    return new.least - _most(old), _most(new) - old.least
+    return new.least - most_of(old), most_of(new) - old.least
 
 
 def _moved(total: Span, least: Fraction, most: Fraction) -> Span:
     end = None if total.most is None else max(total.most + most, ZERO)
     return Span(max(total.least + least, ZERO), end)
-
-
-def _most(span: Span) -> Fraction:
-    if span.most is None:
-        raise OverflowError("the weight of a listed token has no bound")
-    return span.most
 
 
 def keep(row: PartialRow, tokens: Collection[int]) -> PartialRow:
@@ -121,7 +126,7 @@ def without(row: PartialRow, tokens: list[int]) -> PartialRow:
     for x in tokens:
         low, high = gone.box(x)
         least += low.least
-        boxes += _most(high)
+        boxes += most_of(high)
     total = total.less(Span(least, boxes))
     return _possible(row.with_total(total), row.listing.without(tokens))
 
@@ -140,6 +145,8 @@ def _possible(row: PartialRow, listing: Listing) -> PartialRow:
 def divide(row: PartialRow, temperature: Fraction) -> PartialRow:
     """See `WorkingRow.divide`."""
     after = row.listing.changed(row.listing.carrier.divide(temperature))
+    if after.lost:
+        return replace(_anchored(row, after), lift=row.lift / temperature)
     total_of = partial(_tempered_sum, row, after, ONE / temperature)
     return replace(row, listing=after, total_of=total_of, lift=row.lift / temperature)
 

@@ -18,6 +18,7 @@ from specdist.model.row import FloatValues, Kind, ListedValues, Row
 from specdist.processing.apply import (
     applied,
     apply_recipe,
+    beyond_float64,
     point_mass,
     refuse_repetition,
     without_lazy,
@@ -81,10 +82,13 @@ def apply_partial(recipe: Recipe, row: Row, context: RowContext) -> PartialProce
     made = _chained(start, steps, row, context)
     if lazy is not None:
         made = _redrawn(start, made, steps, lazy, row, context)
-    if isinstance(made, PartialRow):
-        known = made.partial_law(), made.remarks + _unbounded(made)
-        return PartialProcessed(*known, origin, made.size, made.unlisted.open_ended)
-    return PartialProcessed(made.law(), made.remarks, origin, made.size, values.open_ended)
+    try:
+        if isinstance(made, PartialRow):
+            known = made.partial_law(), made.remarks + _unbounded(made)
+            return PartialProcessed(*known, origin, made.size, made.unlisted.open_ended)
+        return PartialProcessed(made.law(), made.remarks, origin, made.size, values.open_ended)
+    except OverflowError:
+        raise beyond_float64("", row.place) from None
 
 
 def _unbounded(row: PartialRow) -> tuple[Remark, ...]:

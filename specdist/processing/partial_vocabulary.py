@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from specdist.processing.cut_remarks import lost_mass_remark, written
 from specdist.processing.logit import ONE, ZERO
 from specdist.processing.partial_changes import without
-from specdist.processing.spans import Span, product
+from specdist.processing.spans import Span, most_of, product
 from specdist.processing.unlisted import Unlisted
 from specdist.processing.working_row import Remark
 
@@ -75,7 +75,7 @@ def _lost_remarks(
     row: PartialRow, dropped: list[int], gone: Span, step: str, where: str
 ) -> tuple[Remark, ...]:
     total = row.sum_within_boxes()
-    listed = sum((row.listing.box(x)[1].most or ZERO for x in dropped), ZERO)
+    listed = sum((most_of(row.listing.box(x)[1]) for x in dropped), ZERO)
     if gone.most == 0:
         return lost_mass_remark(step, listed / total.least if total.least else ZERO, where)
     most = None if gone.most is None or not total.least else (listed + gone.most) / total.least

@@ -37,6 +37,7 @@ def read_rational(row: Row, values: ListedValues) -> Read:
     cap = values.cap
     if cap is not None and (not probabilities or cap > 0):
         logits[CAP] = of(cap)
+        highest = max(highest, cap)
     logits[ANCHOR] = of(highest)
     carrier = RationalRow(ENTRIES, dict(sorted(logits.items())), row.place)
     return Read(RationalListing(carrier), highest)

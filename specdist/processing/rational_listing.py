@@ -12,9 +12,9 @@ from specdist.exact.partial_law import PartialLaw
 from specdist.processing.box_powers import Range, power_sum
 from specdist.processing.boxes import Box, Field, Group, tokens_of
 from specdist.processing.listing import ANCHOR, BASE, CAP, Sums, SumsOf, upper
-from specdist.processing.logit import ONE, ZERO, Logit, exact_sum, of_probability, ranked
+from specdist.processing.logit import ONE, ZERO, Logit, exact_sum, largest, of_probability, ranked
 from specdist.processing.rational_row import RationalRow
-from specdist.processing.spans import Span, interval_of, logarithm_above
+from specdist.processing.spans import Span, interval_of, logarithm_above, most_of
 from specdist.processing.working_row import WorkingRow
 
 _TINY = Fraction(1, 2**1021)
@@ -46,6 +46,14 @@ class RationalListing:
         return not any(BASE <= x < CAP for x in self.carrier.logits)
 
     @property
+    def lost(self) -> bool:
+        by_token, bound = self.carrier.weights()
+        return not _rounded(by_token[ANCHOR], bound).least
+
+    def anchored(self) -> RationalListing:
+        return self._with({ANCHOR: largest(self.carrier.logits)})
+
+    @property
     def cap(self) -> Fraction | None:
         return self._weights[CAP].most if CAP in self.carrier.logits else None
 
@@ -69,9 +77,9 @@ class RationalListing:
         sharp = [self._weights[x] for x in self._ids if self.is_sharp(x)]
         boxes = [self.box(x) for x in self._ids if not self.is_sharp(x)]
         return Sums(
-            Span(exact_sum(w.least for w in sharp), exact_sum(_most(w) for w in sharp)),
+            Span(exact_sum(w.least for w in sharp), exact_sum(most_of(w) for w in sharp)),
             exact_sum(low.least for low, _ in boxes),
-            exact_sum(_most(high) for _, high in boxes),
+            exact_sum(most_of(high) for _, high in boxes),
         )
 
     def changed(self, carrier: WorkingRow) -> RationalListing:
@@ -87,7 +95,7 @@ class RationalListing:
         exponent: Fraction,
     ) -> Span:
         boxes = [self.box(x) for x in self._ids if not self.is_sharp(x)]
-        ranges = [Range(low.least, _most(high)) for low, high in boxes]
+        ranges = [Range(low.least, most_of(high)) for low, high in boxes]
         if group is not None:
             ranges.append(Range(ZERO, group[1], group[0]))
         left = total.less(self.sums().sharp)
@@ -141,7 +149,7 @@ class RationalListing:
         groups = ranked(self.carrier.logits)
         keys = {x: float(-place) for place, tied in enumerate(groups) for x in tied}
         ends = {x: self.box(x) for x in self._ids}
-        numbers = [n for low, high in ends.values() for n in (low.least, _most(high))]
+        numbers = [n for low, high in ends.values() for n in (low.least, most_of(high))]
         unit = lcm(*{n.denominator for n in numbers}) if numbers else 1
         boxes = [
             Box(
@@ -149,7 +157,7 @@ class RationalListing:
                 keys.get(x),
                 keys.get(upper(x), keys.get(x, 0.0)),
                 int(low.least * unit),
-                int(_most(high) * unit),
+                int(most_of(high) * unit),
             )
             for x, (low, high) in ends.items()
         ]
@@ -180,7 +188,7 @@ class RationalListing:
         return PartialLaw(
             ids,
             tuple(spans.get(x, none).least for x in ids),
-            tuple(_most(spans.get(upper(x), spans.get(x, none))) for x in ids),
+            tuple(most_of(spans.get(upper(x), spans.get(x, none))) for x in ids),
             others,
             None if others == 0 or CAP not in spans else spans[CAP].most,
             interval_of(own),
@@ -193,12 +201,6 @@ def _rounded(weight: Fraction, bound: Fraction) -> Span:
     if weight < _TINY:
         return Span(ZERO, 2 * _TINY)
     return Span(weight * (1 - bound), weight * (1 + bound))
-
-
-def _most(span: Span) -> Fraction:
-    if span.most is None:
-        raise ValueError("the weight of a listed token is bounded")
-    return span.most
 
 
 def _scaled(anchor: Logit, factor: Fraction) -> Logit:

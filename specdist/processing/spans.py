@@ -69,11 +69,16 @@ class Span(NamedTuple):
         return Span(_floor(self.least), most)
 
 
-def interval_of(span: Span) -> Interval:
-    """The interval of a span. Raises OverflowError where nothing bounds it."""
+def most_of(span: Span) -> Fraction:
+    """The upper end of a span. Raises OverflowError where nothing bounds it."""
     if span.most is None:
         raise OverflowError("a number that nothing bounds")
-    return Interval(span.least, span.most)
+    return span.most
+
+
+def interval_of(span: Span) -> Interval:
+    """The interval of a span. Raises OverflowError where nothing bounds it."""
+    return Interval(span.least, most_of(span))
 
 
 def smaller(first: Fraction | None, second: Fraction | None) -> Fraction | None:
