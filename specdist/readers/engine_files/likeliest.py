@@ -114,7 +114,7 @@ _FEWEST = 3
 def split(found: TokenList, asked: Asked | None) -> tuple[list[Entry], list[Entry]]:
     """The entries with known values, as the likeliest tokens, falling and none left out between
     them, and the rest of which nothing follows. ``asked`` belongs to merged lists."""
-    usable = [item for item in found.entries if not isinstance(item.value, Absent)]
+    usable = [item for item in found.entries if isinstance(item.value, float)]
     if found.ranking is Ranking.SET:
         return _sorted(usable), []
     short = asked is not None and len(found.entries) < asked.at_least
@@ -157,4 +157,7 @@ def _is_one_of_them(found: TokenList, others: list[Entry], asked: Asked | None) 
 
 
 def _sorted(entries: list[Entry]) -> list[Entry]:
-    return sorted(entries, key=lambda item: values_of([item]), reverse=True)
+    """Entries with known values, falling; equal ones in the order of the file."""
+    values = values_of(entries)
+    order = sorted(range(len(values)), key=values.__getitem__, reverse=True)
+    return [entries[i] for i in order]

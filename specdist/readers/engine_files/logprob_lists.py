@@ -77,7 +77,7 @@ class TokenList:
 
 def values_of(entries: Iterable[Entry]) -> list[float]:
     """The values that are known, -inf among them."""
-    return [item.value for item in entries if not isinstance(item.value, Absent)]
+    return [value for item in entries if isinstance(value := item.value, float)]
 
 
 def number_of(item: Entry | None) -> float | None:

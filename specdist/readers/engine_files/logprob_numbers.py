@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
+from typing import Any
 
 from specdist.readers.engine_files.json_node import Node
 from specdist.readers.json_numbers import MINUS_INFINITY, type_name
@@ -24,6 +25,7 @@ PADDING = -99999.0
 _CLAMPS = {SMALLEST_FLOAT32: "-3.4028234663852886e+38", -1000.0: "-1000.0"}
 _PERHAPS_A_CLAMP = -100.0
 _MASKED = float("-inf")
+_BEYOND = 1e300
 
 
 class Absent(StrEnum):
@@ -69,6 +71,15 @@ class LogprobNumbers:
             return _MASKED if self.floor_is_zero else Absent.OUTSIDE
         self.hundreds += number == _PERHAPS_A_CLAMP
         return number
+
+    def read_member(self, holder: Node, key: str, value: Any) -> float | Absent:
+        """`read` of ``holder.member(key)``, whose value is given. Lists of a whole vocabulary are
+        read without a node for every number."""
+        if type(value) is Literal:
+            number = float(value)
+            if _PERHAPS_A_CLAMP < number < _BEYOND:
+                return number
+        return self.read(holder.member(key))
 
     def _number(self, node: Node) -> float:
         value = node.value

@@ -11,7 +11,7 @@ from typing import Any
 
 from specdist.model.row import Stage
 from specdist.readers.engine_files.answers import describe, rank_of
-from specdist.readers.engine_files.json_node import Node
+from specdist.readers.engine_files.json_node import LARGEST_ID, Node
 from specdist.readers.engine_files.list_evidence import StageClaim
 from specdist.readers.engine_files.listed_file import ListedSource
 from specdist.readers.engine_files.logprob_lists import Entry, Ranking, TokenList
@@ -102,17 +102,7 @@ def prompt_lists(
 def object_list(node: Node, sequence: int, index: int, numbers: LogprobNumbers) -> TokenList:
     """``{"N": {"logprob", "rank", "decoded_token"}}``: the token that stands there first, unless
     the keys were sorted by whoever saved them. Raises CaptureError."""
-    entries = []
-    for key, item in node.members():
-        if not (key.isascii() and key.isdigit() and len(key) < 19):
-            raise node.error(f"the key {key[:24]!r} is no token id", expected="ids as keys")
-        rank = item.optional("rank")
-        value = numbers.read(item.member("logprob"))
-        entries.append(
-            Entry(
-                item.with_value(int(key)).token_id(), value, None if rank is None else rank_of(rank)
-            )
-        )
+    entries = [_entry(node, key, item, numbers) for key, item in node.fields().items()]
     ids = [entry.token for entry in entries]
     if len(set(ids)) < len(ids):
         raise node.error("one token id is written in two ways", expected="one key an id")
@@ -121,6 +111,20 @@ def object_list(node: Node, sequence: int, index: int, numbers: LogprobNumbers) 
     if own is not None:
         found.sampled, found.rank = own.token, own.rank
     return found
+
+
+def _entry(node: Node, key: str, item: Any, numbers: LogprobNumbers) -> Entry:
+    if not (key.isascii() and key.isdigit() and len(key) < 19):
+        raise node.error(f"the key {key[:24]!r} is no token id", expected="ids as keys")
+    token, holder = int(key), Node(item, node.file, node, key)
+    if token > LARGEST_ID:
+        holder.with_value(token).token_id()
+    fields = item if type(item) is dict else holder.fields()
+    rank = fields.get("rank")
+    value = numbers.read_member(holder, "logprob", fields.get("logprob"))
+    if rank is not None and (type(rank) is not int or rank < 1):
+        rank = rank_of(holder.member("rank"))
+    return Entry(token, value, rank)
 
 
 def _first_in_engine_order(entries: list[Entry]) -> Entry | None:
