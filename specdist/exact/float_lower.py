@@ -192,4 +192,4 @@ def _halves(ranges: Range) -> Iterator[Range]:
 
 
 def _weight(value: float) -> Fraction:
-    return Fraction(min(max(value, 0.0), 1.0))
+    return Fraction(max(0.0, min(1.0, value)))

@@ -117,9 +117,9 @@ def unlisted_items(
     if not target.unlisted or not draft.unlisted:
         kept = []
         if target.unlisted:
-            kept.append(_whole(laws[0], target, left[0]))
+            kept.append(_whole(target, left[0]))
         if draft.unlisted:
-            kept.append(_swapped(_whole(laws[1], draft, left[1])))
+            kept.append(_swapped(_whole(draft, left[1])))
         return Unlisted(tuple(kept), ())
     if left[0] is not None and left[0] == left[1]:
         shared = (Item(left[0], target.unlisted, draft.unlisted),) if left[0] else ()
@@ -138,14 +138,13 @@ def _left(others: int | None, listed_elsewhere: int) -> int | None:
     return others - listed_elsewhere
 
 
-def _whole(law: PartialLaw, side: Totals, left: int | None) -> Item:
+def _whole(side: Totals, left: int | None) -> Item:
     """The unlisted tokens of one side, impossible on the other, as one token."""
     if left is None:
         return Item(1, side.rest, Box())
-    if not left:
-        return Item(1, Box(), Box())
-    room = side.rest if law.cap is None else Box(high=law.cap * left)
-    return Item(1, room, Box())
+    if side.unlisted.extra and left:
+        return Item(1, Box(extra=side.unlisted.extra), Box())
+    return Item(1, Box(high=side.unlisted.high * left), Box())
 
 
 def _swapped(item: Item) -> Item:

@@ -78,12 +78,17 @@ def totals(law: PartialLaw, listed: Box) -> Totals:
         if last * most < 1:
             raise ValueError(f"all tokens together hold {_short(last * most)} at most")
         first = max(first, 1 / most)
-    rest = _ONE - first * listed.low
-    one = Box(extra=rest) if cap is None else Box(high=cap)
+    scale = Interval(first, last)
     if not unbounded and not room:
-        return Totals(listed, Box(), Box(), Interval(first, last))
-    every = Box(extra=rest) if unbounded else Box(high=room)
-    return Totals(listed, one, every, Interval(first, last))
+        return Totals(listed, Box(), Box(), scale)
+    rest = _ONE - first * listed.low
+    one = _within(rest, cap, first)
+    return Totals(listed, one, _within(rest, None if unbounded else room, first), scale)
+
+
+def _within(rest: Fraction, high: Fraction | None, first: Fraction) -> Box:
+    """What unlisted tokens may hold: a bound that lets them hold all of the rest says nothing."""
+    return Box(extra=rest) if high is None or first * high >= rest else Box(high=high)
 
 
 def totals_of(law: PartialLaw) -> Totals:

@@ -198,4 +198,4 @@ def _rough(plane: Plane[Fraction]) -> Plane[float]:
 
 
 def _on_grid(value: float) -> Fraction:
-    return Fraction(round(min(max(value, 0.0), 1.0) * _GRID), _GRID)
+    return Fraction(round(max(0.0, min(1.0, value)) * _GRID), _GRID)
