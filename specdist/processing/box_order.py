@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from fractions import Fraction
-from itertools import accumulate, groupby
+from itertools import accumulate
 from math import inf
 from typing import NamedTuple
 
@@ -81,20 +81,22 @@ class Order:
         return (key, sign * group.first)
 
     def _sharp(self) -> list[Around]:
-        """Of boxes with one place each: a walk down the places, tie by tie."""
-        boxes = self.field.boxes
+        """Of boxes with one place each: a walk down the places, ties together."""
+        boxes, places = self.field.boxes, self.lower
         found = [Around(0, 0, 0, 0, 0)] * len(boxes)
-        falling = sorted(range(len(boxes)), key=self.lower.__getitem__, reverse=True)
-        left = sum(box.low for box in boxes)
-        count = low = high = 0
-        for _, tied in groupby(falling, key=self.lower.__getitem__):
-            level = list(tied)
-            inside = sum(boxes[at].low for at in level)
+        falling = sorted(range(len(boxes)), key=places.__getitem__, reverse=True)
+        left = sum([box.low for box in boxes])
+        low = high = start = 0
+        while start < len(falling):
+            place = places[falling[start]]
+            end, inside, above = start, 0, 0
+            while end < len(falling) and places[falling[end]] == place:
+                box = boxes[falling[end]]
+                end, inside, above = end + 1, inside + box.low, above + box.high
             left -= inside
-            for at in level:
-                found[at] = Around(count, low, count, high, left)
-            count, low = count + len(level), low + inside
-            high += sum(boxes[at].high for at in level)
+            for at in falling[start:end]:
+                found[at] = Around(start, low, start, high, left)
+            start, low, high = end, low + inside, high + above
         return found
 
     def _blurred(self) -> list[Around]:

@@ -45,7 +45,7 @@ def penalise(row: PartialRow, tokens: Collection[int], factor: Fraction) -> Part
     entries = [*touched, *map(upper, touched)]
     carrier = listing.carrier.penalise(entries, factor)
     if row.lift:
-        amount = abs(factor - 1) * row.lift
+        amount = (max(factor, 1 / factor) - 1) * row.lift  # also where it moves a sign
         carrier = carrier.add(dict.fromkeys(touched, -amount))
         carrier = carrier.add(dict.fromkeys(map(upper, touched), amount))
     after = listing.changed(carrier)
