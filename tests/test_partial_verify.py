@@ -334,3 +334,44 @@ def test_laws_that_do_not_count_the_whole_vocabulary_leave_any_number_open() -> 
     known = PartialLaw((0,), (F(1, 2),), (F(1, 2),), 1)
     assert overlap(counted(known, 2), counted(known, 2)).least == 1
     assert overlap(counted(known, 10), counted(known, 10)).least == F(1, 2)
+
+
+NEAR = {
+    "target": {"listed": {"0": "2/5", "1": "3/10", "2": "1/5"}},
+    "draft": {"listed": {"0": "9/20", "1": "1/10", "2": "7/20"}},
+}
+"""Rows that leave 1/10 open on either side."""
+
+
+@pytest.mark.parametrize(
+    ("options", "ident", "repairs"),
+    [
+        (["accept_draft=temperature:1/4"], "drafted-mismatch",
+         [["accept_draft"], ["residual_draft", "drafted_from"]]),
+        (["drafted_from=top-k:1"], "drafted-mismatch",
+         [["accept_draft", "residual_draft"], ["drafted_from"]]),
+        (["residual_draft=top-k:1"], "residual-mismatch", [["residual_draft"]]),
+        (["accept_target=top-k:1"], "target-mismatch", [["accept_target"]]),
+        (["accept_target=top-k:1", "residual_target=top-k:1"], "lossless-for-another-target",
+         [["accept_target", "residual_target"]]),
+    ],
+)  # fmt: skip
+def test_a_mismatch_is_named_by_the_roles(
+    tmp_path: Path, options: list[str], ident: str, repairs: list[list[str]]
+) -> None:
+    roles = [word for option in options for word in ("--role", option)]
+    result, report = check(tmp_path, rows(6, **NEAR), *roles, "--zero-draft", "accept")
+    main = finding(report, ident)
+    least, _ = ends(bounded(report)["total_variation"])
+    assert (result.code, bounded(report)["verdict"]) == (1, "different")
+    assert least > 0
+    assert "rows known in part: total variation" in main["notes"][0]
+    for repair in main["repairs"]:
+        assert sorted(repair) in [sorted(known) for known in repairs]
+
+
+def test_show_and_verbose_choose_what_is_listed(tmp_path: Path) -> None:
+    assert "... 2 more listed tokens" in text_of(tmp_path, rows(), "--show", "1")
+    said = text_of(tmp_path, mixed(), "-v")
+    assert "step 0, position 0: acceptance rate 3/4" in said
+    assert "total variation 0, whatever is left open" in said

@@ -72,10 +72,9 @@ def _difference_notes(check: BoundedCheck, cause: PartialCause) -> Iterator[str]
     result = check.result
     variation, rate = result.total_variation, result.acceptance_rate
     honest = result.reference_acceptance_rate
-    yield (
-        f"rows known in part: total variation at least {at_least(variation.least)}, at most "
-        f"{at_most(variation.most)}, whatever is left open"
-    )
+    size = f"at least {at_least(variation.least)}, at most {at_most(variation.most)}"
+    size = interval(variation) if variation.closed else size
+    yield f"rows known in part: total variation {size}, whatever is left open"
     above = rate.least - honest.most
     if above > 0:
         yield (
