@@ -85,7 +85,7 @@ def _with_sum(row: PartialRow, values: ListedValues, largest: Fraction) -> Parti
             f"the listed {what} alone sum to 1 + {written(least / one - 1)}",
             place=place,
             expected="a part of one distribution",
-            advice="if these are logits, say --kind logits",
+            advice="if these are logits, say --kind logits; rounded numbers need their slack",
         )
     if slack == values.slack:
         return row.with_total(total)
