@@ -144,7 +144,6 @@ def test_a_bad_line_is_numbered(tmp_path: Path, line: str) -> None:
 
 REFUSED: dict[str, tuple[bytes, str]] = {
     "gguf": (b"GGUF\x03\x00\x00\x00" + bytes(50), "GGUF"),
-    "parquet": (b"PAR1" + bytes(50), "parquet"),
     "arrow": (b"ARROW1\x00\x00" + bytes(50), "Arrow file"),
     "arrow stream": (b"\xff\xff\xff\xff" + bytes(50), "Arrow stream"),
     "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(50), "HDF5"),

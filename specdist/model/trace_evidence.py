@@ -41,10 +41,11 @@ class TokenShift:
 class EmittedLaw:
     """The law of the token emitted at a reached position, given the recorded path before it.
 
-    ``total_variation`` is its distance to the reference at that row, with its rounding bound;
+    ``total_variation`` is half the sum of its absolute differences from the reference at that row,
+    over tokens, with its rounding bound;
     ``shifts`` are the largest differences, largest first. ``kind`` is "drafted" where a token was
     proposed at that position, else "bonus". ``unassigned`` is rejected mass that meets an empty
-    residual (None: nothing): no token follows, which ``total_variation`` counts as a difference.
+    residual (None: nothing): no token follows, and the law sums to that much less than one.
     """
 
     step: str

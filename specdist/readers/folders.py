@@ -11,6 +11,10 @@ from pathlib import Path
 from specdist.model.capture import Unreadable
 
 
+_LOOKED_AT = 1 << 20
+"""Bytes of a first line that are looked at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One file to open. ``named``: the user wrote its name, so it must be a capture. ``trace``: it
@@ -38,8 +42,17 @@ def entries(source: str) -> Iterator[Entry]:
 
 
 def is_trace_folder(name: str) -> bool:
-    """Whether a folder holds recorded steps with their settings: steps.jsonl and config.json."""
-    return all(os.path.isfile(os.path.join(name, file)) for file in ("steps.jsonl", "config.json"))
+    """Whether a folder holds recorded steps with their settings: config.json, and steps.jsonl whose
+    first line says what was drafted and emitted."""
+    steps = os.path.join(name, "steps.jsonl")
+    if not (os.path.isfile(steps) and os.path.isfile(os.path.join(name, "config.json"))):
+        return False
+    try:
+        with open(steps, "rb") as lines:
+            head = lines.read(_LOOKED_AT).partition(b"\n")[0]
+    except OSError:
+        return False
+    return all(f'"{key}"'.encode() in head for key in ("drafted", "emitted"))
 
 
 def _inside(folder: str, above: frozenset[tuple[int, int]]) -> Iterator[Entry]:

@@ -10,7 +10,7 @@ Two kinds of model need more than that: shared uniforms, and narrow arithmetic.
     arithmetic    x is accepted with probability ``Pr(u < fl(fl(P(x)) / fl(Q(x))))``, u on its grid
 
 A draft token of tested probability 0 has an infinite ratio. Rejected mass that meets an empty
-residual is an outcome of its own, no token, unless the settings say what comes out.
+residual has no token, unless the settings say what comes out; it is in no difference of a token.
 """
 
 from __future__ import annotations
@@ -148,10 +148,19 @@ class EmittedLaws:
             step_index=step.index,
             position=index,
             kind=kind,
-            total_variation=probability(compared.total_variation, bound),
+            total_variation=probability(_half_sum(compared), bound),
             unassigned=Figure.of(compared.unassigned, bound) if compared.unassigned else None,
             shifts=_shifts(compared),
         )
+
+
+def _half_sum(compared: Comparison) -> Fraction:
+    """``sum over tokens of |output - reference| / 2``; the same as the total variation unless some
+    mass has no token."""
+    if not compared.unassigned:
+        return compared.total_variation
+    difference = compared.difference
+    return difference.positive_part().total() - difference.total() / 2
 
 
 def _shifts(compared: Comparison) -> tuple[TokenShift, ...]:
