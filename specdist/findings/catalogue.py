@@ -98,6 +98,7 @@ FOUND = (
     "undecided-precision",
     "undecided-budget",
     "truncated-row",
+    "invalid-row",
     "row-not-normalised",
     "near-cut",
     "context-not-verified",
