@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from specdist.errors import CaptureError
 from specdist.model.row import Stage
 from specdist.readers.engine_files.table_layouts import Form, layout_of
 from specdist.readers.strict_json import parse
+from tests.cli import run
 from tests.listed_files import listed, of_lines, of_text, of_value, recognised, refuses, rows_of
 
 LISTS: dict[str, Any] = {
@@ -138,3 +140,12 @@ def test_captures_and_other_documents_are_no_tables() -> None:
     assert recognised([1, 2, 3]) is None
     assert recognised(LISTS) == "top-k-table"
     assert recognised([LISTS]) == "top-k-table"
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, {"input_ids": [1]}, [1, 2], 5])
+def test_a_forced_reader_on_another_document_is_no_table(value: object, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(value))
+    result = run("inspect", str(path), "--reader", "top-k-table")
+    assert result.code == 2
+    assert result.stdout == ""

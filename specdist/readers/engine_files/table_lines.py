@@ -58,8 +58,8 @@ def _is_document(value: Any) -> bool:
 def read_document(value: Any, name: str, reading: ReadingSettings) -> EngineFile:
     """The rows of a table that is one document: a record, or a list of them."""
     root = Node(value, name)
-    many = layout_of(value) is None
-    first = value[0] if many else value
+    many = isinstance(value, list) and layout_of(value) is None
+    first = (value[0] if value else None) if many else value
     layout = layout_of(first)
     if layout is None:
         raise root.error("this is no record of a table")
