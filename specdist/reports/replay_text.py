@@ -125,7 +125,11 @@ def _reached(law: EmittedLaw) -> str:
 
 
 def _brief(found: ReplayFinding, view: View) -> list[str]:
-    return headline(found.finding, view).split("\n")
+    """The message, and where it is seen first."""
+    lines = headline(found.finding, view).split("\n")
+    if found.events and found.finding.severity is not Severity.NOTE:
+        lines += layout.wrap(f"first at {place_of(found.events[0])}", "    ")
+    return lines
 
 
 def _note(report: ReplayReport, found: ReplayFinding, view: View) -> list[str]:
