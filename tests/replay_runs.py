@@ -7,9 +7,11 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from specdist.model.replay_report import ReplayFinding, ReplayReport
 from specdist.model.settings import CheckSettings, ReadingSettings
+from specdist.model.trace_evidence import Explanation, Hypothesis
 from specdist.readers.traces.opening import open_trace
 from specdist.verify.replay.run import replay, selected
 
@@ -22,10 +24,16 @@ def replayed(
     select: str | None = None,
     reading: ReadingSettings | None = None,
     settings: CheckSettings | None = None,
+    causes: bool = False,
 ) -> ReplayReport:
-    """The report of a trace."""
+    """The report of a trace; what would explain it, which takes long, only with ``causes``."""
     trace = open_trace(str(path), reading or ReadingSettings(), None if rows is None else str(rows))
-    return replay(selected(trace, select), settings or CheckSettings())
+    trace = selected(trace, select)
+    if causes:
+        return replay(trace, settings or CheckSettings())
+    nothing = Explanation(Hypothesis("", "", ""), contradicted=True)
+    with patch("specdist.verify.replay.verdict.explain", lambda *_: nothing):
+        return replay(trace, settings or CheckSettings())
 
 
 def changed(folder: Path, tmp_path: Path, change: Callable[[list[dict[str, Any]]], None]) -> Path:

@@ -28,7 +28,7 @@ WHAT = {"accept": What.ACCEPT, "draft": What.DRAFT}
 @cache
 def report_of(name: str) -> ReplayReport:
     """The report of a capture, made once."""
-    return replayed(CAPTURES / name)
+    return replayed(CAPTURES / name, causes=True)
 
 
 @pytest.mark.parametrize("name", GOOD)
