@@ -243,3 +243,50 @@ def test_an_assumed_stage_is_printed_with_the_report() -> None:
     assert said is not None
     assert "target stage raw (assumed: fixed; --stage says otherwise)" in said
     assert "draft" not in said.partition(": ")[2]
+
+
+def named(tokens: Sequence[int | None], first: int) -> list[EngineRow]:
+    return [row(first + i, listed(HALF), token) for i, token in enumerate(tokens)]
+
+
+@pytest.mark.parametrize("last", [(None, None), (None, 6), (6, None)])
+def test_the_last_row_of_either_forward_pass_may_have_no_token(
+    last: tuple[int | None, int | None],
+) -> None:
+    target = engine_file(named([4, 5, last[0]], 1))
+    draft = engine_file(named([4, 5, last[1]], 0), "d.json")
+    for ours, theirs in ((target, draft), (draft, target)):
+        assert len(steps_of(ours, theirs)) == 3
+    shorter = engine_file(named([5, last[0]], 7))
+    assert len(steps_of(shorter, engine_file(named([4, 5, last[1]], 0), "d.json"))) == 2
+
+
+@pytest.mark.parametrize("other", [[4, 6, None], [6, 5, None], [None, 5, 6]])
+def test_other_text_before_a_last_row_without_token_is_refused(other: list[int | None]) -> None:
+    with pytest.raises(SpecdistError):
+        steps_of(engine_file(named([4, 5, None], 1)), engine_file(named(other, 0), "d.json"))
+
+
+def test_one_row_that_nothing_names_has_no_place() -> None:
+    with pytest.raises(CaptureError, match="nothing says"):
+        steps_of(engine_file(named([None], 3)), engine_file(named([4, 5], 0), "d.json"))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_rows_that_only_have_an_order_are_paired_in_it(swapped: bool) -> None:
+    table = engine_file(named([4, 5, 6], 4))
+    dump = engine_file(named([None] * 3, 0), "d.npy", placed=False)
+    found = steps_of(dump, table) if swapped else steps_of(table, dump)
+    assert [[f.ident for f in step.findings] for step in found] == [["context-not-verified"]] * 3
+
+
+@pytest.mark.parametrize("count", [None, 2, 4])
+def test_more_rows_than_a_dump_in_order_are_refused(count: int | None) -> None:
+    dump = engine_file(named([None] * (count or 2), 0), "d.npy", placed=False, count=count)
+    with pytest.raises(CaptureError):
+        steps_of(engine_file(named([4, 5, 6], 4)), dump)
+
+
+def test_files_that_say_their_places_are_not_paired_in_order() -> None:
+    with pytest.raises(CaptureError):
+        steps_of(engine_file(named([4, 5, 6], 4)), engine_file(named([None] * 3, 0), "d.json"))

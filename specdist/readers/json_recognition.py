@@ -49,6 +49,9 @@ def _holds_models(requests: Any) -> bool:
     )
 
 
+_DRAFTED = ("drafted", "draft_ids")
+
+
 def not_a_capture(value: Any, name: str) -> NotACaptureError:
     """The error for JSON that is something else."""
     if isinstance(value, dict) and isinstance(schema := value.get("schema"), str):
@@ -58,6 +61,14 @@ def not_a_capture(value: Any, name: str) -> NotACaptureError:
             expected=f'"schema": "{SCHEMA}"',
         )
     if isinstance(value, dict):
+        if any(key in value for key in _DRAFTED) and "emitted" in value:
+            return NotACaptureError(
+                "these are recorded steps, and no rows stand in this line",
+                place=name,
+                expected="a capture, or the folder of a trace",
+                advice="specdist replay FILE checks decisions, draws and contexts; of a folder "
+                "with config.json and arrays, check and inspect read the rows",
+            )
         keys = ("steps", "positions", "target", "draft", "models")
         if any(key in keys for key in value):
             return _without_rows(value, next(key for key in keys if key in value), name)

@@ -43,7 +43,9 @@ _REFUSED = (
     _Refused(b"PK\x05\x06", "an empty zip archive", _SAVE_ROWS),
 )
 _PICKLE_TEXT = re.compile(rb"\(?[cdl(]{1,2}p?[A-Za-z_0-9.]*\n")
-_PROMETHEUS = re.compile(rb"# (HELP|TYPE) |[a-zA-Z_:][\w:]*(\{[^}\n]*\})? [-+.\deE]+\r?(\n|$)")
+_PROMETHEUS = re.compile(
+    rb"# (HELP|TYPE) |[a-zA-Z_:][\w:]*(?<!:)(\{[^}\n]*\})? [-+.\deE]+\r?(\n|$)"
+)
 _DEBUG_TEXT = re.compile(rb"\s*0: *[-+]?(?:\d|\.\d|nan|inf)")
 
 _PICKLE_ADVICE = {

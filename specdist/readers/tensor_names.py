@@ -18,6 +18,9 @@ from specdist.readers.tensor import Archive, Tensor
 _WORDS = ("", "_logits", "_probs", "_probabilities", "_logprobs", "_log_probs", "_scores", "_rows")
 _SIDES = {"target": ("target", "p"), "draft": ("draft", "q")}
 
+VERIFIED_PAIRS = (("new_logits", "candidate_logits"),)
+"""What transformers 5.24 (generation/utils.py, _speculative_sampling) calls target and draft."""
+
 CONTEXT_NAMES = ("context", "input_ids", "token_ids", "tokens", "sequences")
 LENGTH_NAMES = ("draft_lengths", "draft_len", "draft_lens", "num_draft_tokens")
 DRAFTED_NAMES = ("draft_tokens", "draft_token_ids", "draft_ids", "drafted")
@@ -106,6 +109,9 @@ def _pair_advice(archive: Archive) -> str:
         return f"with the other side in a file of its own: {_command(archive.source, 'FILE')}"
     if not rows:
         return "save floating point rows of both sides"
+    for target, draft in VERIFIED_PAIRS:
+        if {target, draft} <= set(rows):
+            return _command(f"{archive.source}::{target}", f"{archive.source}::{draft}")
     which = "if these are the sides" if len(rows) == 2 else "name the two sides"
     return f"{which}: {_command(names[0], names[1])}"
 

@@ -6,7 +6,7 @@ differ at some index can share the row there, and no row after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
@@ -37,9 +37,10 @@ def aligned(target: EngineFile, draft: EngineFile) -> Iterator[Pair]:
         empty = target if first is None else draft
         raise CaptureError("there are no rows", place=empty.source, expected="a row a position")
     same_count = target.count is None or draft.count is None or target.count == draft.count
-    if same_count and _key(first) == _key(second):
+    place = _key if target.placed and draft.placed else _sequence
+    if same_count and place(first) == place(second):
         pairs = zip_longest(chain([first], ours), chain([second], theirs))
-        yield from _checked(_same_places(pairs, target, draft), target, draft)
+        yield from _checked(_same_places(pairs, place, target, draft), target, draft)
         return
     yield from _checked(_matched(target, draft), target, draft)
 
@@ -55,8 +56,14 @@ def _key(row: EngineRow) -> tuple[int, int]:
     return row.sequence, row.index
 
 
+def _sequence(row: EngineRow) -> tuple[int, ...]:
+    """All that two rows must share where one file only has an order: row by row, as two dumps."""
+    return (row.sequence,)
+
+
 def _same_places(
     pairs: Iterator[tuple[EngineRow | None, EngineRow | None]],
+    key: Callable[[EngineRow], tuple[int, ...]],
     target: EngineFile,
     draft: EngineFile,
 ) -> Iterator[tuple[EngineRow, EngineRow]]:
@@ -68,7 +75,7 @@ def _same_places(
                 place=f"{target.source} and {draft.source}",
                 expected="as many rows of either model",
             )
-        if _key(ours) != _key(theirs):
+        if key(ours) != key(theirs):
             raise ContextMismatchError(
                 f"rows of different places meet: {ours.place} and {theirs.place}",
                 place=f"{target.source} and {draft.source}",
@@ -117,13 +124,17 @@ def _only_run(
     place = f"{target.source} and {draft.source}"
     wanted, there = [token_of(row) for row in short], [token_of(row) for row in long]
     # A forward pass ends with the law of a token that nothing names.
-    if any(token is None for token in (*wanted, *there[1:-1])):
+    named = wanted[:-1] if wanted[-1] is None else wanted
+    if not named or any(token is None for token in (*named, *there[1:-1])):
         raise CaptureError(
             f"{len(short)} rows meet {len(long)}, and nothing says which belong together",
             place=place,
             expected="as many rows of either model, or files that name the token of each row",
         )
-    starts = [i for i in range(len(long) - len(short) + 1) if there[i : i + len(short)] == wanted]
+    last = len(long) - len(short)
+    starts = [i for i in range(last + 1) if there[i : i + len(named)] == named]
+    if not starts and len(wanted) > 1 and there[last:] == [*wanted[:-1], None]:
+        starts = [last]
     if len(starts) == 1:
         return starts[0]
     raise ContextMismatchError(

@@ -44,6 +44,7 @@ def dump_side(side: Side) -> EngineFile:
         assumed=side.assumed,
         kind_evidence=f"{side.kind.value} ({side.evidence.reason})",
         warnings=tuple(finding.message for finding in sequence_notes(side.sequences)),
+        placed=contexts is not None,
         concludes="complete rows: exact statements",
     )
 

@@ -68,6 +68,8 @@ class EngineFile:
     shown: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     concludes: str = ""
+    placed: bool = True
+    """Whether sequence and index of a row say where it stands in a text; else only their order."""
     draft: EngineFile | None = None
     """The draft's rows, for the few formats that hold both sides."""
 

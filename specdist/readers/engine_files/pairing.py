@@ -162,7 +162,7 @@ def _step(
     size = _size(joined.target.vocab_size, joined.draft.vocab_size)
     ours, theirs = _row(target, size), _row(draft, size)
     ours, theirs = _same_size(ours, theirs)
-    unverified = () if pair.compared or target.index == 0 else (NOT_VERIFIED,)
+    unverified = () if pair.compared or target.index == draft.index == 0 else (NOT_VERIFIED,)
     known = joined.target.tokens.get(target.sequence)
     return Step(
         id=f"row:{number}",
