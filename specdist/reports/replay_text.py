@@ -8,7 +8,7 @@ from specdist.model.counters import CounterReport
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.replay_report import ReplayFinding, ReplayReport, ReplayVerdict
-from specdist.model.trace_evidence import Counterfactual, EmittedLaw, Hypothesis
+from specdist.model.trace_evidence import Counterfactual, EmittedLaw, Evidence, Hypothesis
 from specdist.reports import counters_text, layout
 from specdist.reports.finding_text import headline
 from specdist.reports.replay_tables import check_table, event_table, place_of, step_table
@@ -45,6 +45,7 @@ def render(report: ReplayReport, view: View) -> str:
     lines += [*_counters(report), ""]
     for other in report.counterfactuals:
         lines += [*_counterfactual(other, view), ""]
+    lines += _evidence(report.evidence)
     for each in notes:
         lines += _note(report, each, view)
     if notes:
@@ -171,6 +172,22 @@ def _processing(report: ReplayReport) -> str:
 
 def _counters(report: ReplayReport) -> list[str]:
     return counters_text.lines(CounterReport(report.counters, report.figures))
+
+
+def _evidence(found: Sequence[Evidence]) -> list[str]:
+    """E-values of the statements that no recorded number decides."""
+    shown = [item for item in found if item.log10 > float("-inf") and item.proof is None]
+    if not shown:
+        return []
+    level = f"{float(shown[0].level):g}"
+    title = f"e-values: they may refute, they never confirm (error level {level} of the trace)"
+    lines = layout.wrap(title, "", "  ")
+    for item in shown:
+        word = "refuted" if item.refuted else "not refuted"
+        draws = plural(item.observations, "draw")
+        text = f"10^{item.log10:.2f} over {draws}, {word}: {item.statement}"
+        lines += layout.wrap(text, "  ", "      ")
+    return [*lines, ""]
 
 
 def _counterfactual(other: Counterfactual, view: View) -> list[str]:
