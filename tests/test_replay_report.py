@@ -187,6 +187,48 @@ def test_counters_of_a_file_are_compared(tmp_path: Path) -> None:
     assert "it counts recovered and bonus tokens" in " ".join(bad.stdout.split())
 
 
+def _run_with_an_empty_draft(tmp_path: Path, said: dict[str, Any]) -> tuple[Any, Any]:
+    """Three steps, of which one has no draft tokens: 3 of 4 are accepted."""
+    drafts = [([0, 1], [True, True]), ([], []), ([1, 0], [True, False])]
+    steps = [
+        {"drafted": ids, "accepted": taken, "p_drafted": [0.5] * len(taken),
+         "q_drafted": [0.5 if yes else 1.0 for yes in taken], "emitted": [*ids[:sum(taken)], 1]}
+        for ids, taken in drafts
+    ]  # fmt: skip
+    folder = tmp_path / "run"
+    folder.mkdir(exist_ok=True)
+    write_steps(folder / "steps.jsonl", steps)
+    (tmp_path / "c.json").write_text(json.dumps({"metrics": {"speculative_decoding": said}}))
+    result = run("replay", folder, "--counters", tmp_path / "c.json", "--format", "json")
+    return result, [each for each in result.json()["findings"] if each["ident"] != "near-cut"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "length", "rate", "wrong"),
+    [
+        (3, 2.0, 0.75, 0),  # every step: 1 + 3/3
+        (2, 2.5, 0.75, 0),  # those that drafted: 1 + 3/2
+        (2, 2.0, 0.75, 1),  # no one definition gives both
+        (3, 2.5, 0.75, 1),
+        (4, 2.0, 0.75, 1),
+        (2, 2.5, 0.5, 1),
+    ],
+)
+def test_steps_without_draft_tokens_may_count_or_not(
+    tmp_path: Path, steps: int, length: float, rate: float, wrong: int
+) -> None:
+    said = {"num_spec_steps": steps, "num_draft_tokens": 4, "num_accepted_draft_tokens": 3}
+    said |= {"mean_acceptance_length": length, "draft_acceptance_rate": rate}
+    _, found = _run_with_an_empty_draft(tmp_path, said)
+    mismatches = [each for each in found if each["ident"] == "metric-mismatch"]
+    loud = [each for each in mismatches if each["severity"] == "error"]
+    assert bool(loud) == bool(wrong)
+    notes = [each["message"] for each in mismatches if each["severity"] == "note"]
+    assert len(notes) == (steps == 2 and not wrong)
+    if notes:
+        assert "counts the 2 of 3 steps that drafted" in notes[0]
+
+
 def test_a_counterfactual_has_both_rates() -> None:
     result = run("replay", f"{DATA}/good/c", "--counterfactual", "top-p=0.8 temperature=1")
     text = narrow(result)
