@@ -190,15 +190,16 @@ def _closing(check: BoundedCheck) -> Iterator[str]:
     counts = result.counts
     one_sided = counts.target_only + counts.draft_only
     most = min(result.target_rest.most, result.draft_rest.most)
-    off = blur(laws[Role.REFERENCE]) + blur(laws[Role.DRAFTED_FROM])
     overlap = not check.left_open and check.rule.accepts_overlap
-    if overlap and one_sided and 0 < most < result.acceptance_rate.width - off:
+    if overlap and one_sided and 0 < most < result.acceptance_rate.width:
+        off = blur(laws[Role.REFERENCE]) + blur(laws[Role.DRAFTED_FROM])
         about = "about " if off else ""
-        yield (
-            f"were both sides to list what either lists ({one_sided:,} more "
-            f"token{'s' if one_sided > 1 else ''}), the interval would be {about}"
-            f"{at_most(most + off, 2)} wide at most"
-        )
+        if most + off < result.acceptance_rate.width:
+            yield (
+                f"were both sides to list what either lists ({one_sided:,} more "
+                f"token{'s' if one_sided > 1 else ''}), the interval would be {about}"
+                f"{at_most(most + off, 2)} wide at most"
+            )
     missing = list(_missing(check))
     tokens = joined([f"{count:,} more {words}" for count, words in missing if count is not None])
     if missing and max(_MANY if count is None else count for count, _ in missing) < _MANY:

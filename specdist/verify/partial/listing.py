@@ -24,6 +24,9 @@ def listed_by(row: Row, draft_map: tuple[int, ...] | None = None) -> Ids:
         return frozenset([values.token])
     if not isinstance(values, ListedValues):
         return None
+    whole = len(values.ids) == values.size and not values.open_ended
+    if whole and draft_map is None:
+        return None
     ids = map(int, values.ids)
     if draft_map is None:
         return frozenset(ids)
@@ -57,11 +60,13 @@ def unlisted_mass(law: PartialLaw, ids: Ids) -> Interval:
 
 
 def blur(law: PartialLaw) -> Fraction:
-    """How far all probabilities that a law names may be off together."""
+    """About how far all probabilities that a law names may be off together."""
     if isinstance(law.low, tuple) and isinstance(law.high, tuple):
         low, high = sum(law.low, _ZERO), sum(law.high, _ZERO)
     else:
-        low, high = (Fraction(fsum(map(float, ends))) for ends in (law.low, law.high))
+        import numpy as np
+
+        low, high = (Fraction(float(np.asarray(end).sum())) for end in (law.low, law.high))
     return high * law.scale.most - low * law.scale.least
 
 
@@ -74,7 +79,7 @@ def likeliest(law: PartialLaw, count: int) -> list[int]:
         return sorted(int(law.ids[i]) for i in ranked)
     import numpy as np
 
-    ranks = np.argsort(-law.low, kind="stable")[:count]
+    ranks = np.argpartition(-law.low, count)[:count]
     found: list[int] = sorted(np.asarray(law.ids)[ranks].tolist())
     return found
 
