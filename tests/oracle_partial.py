@@ -70,7 +70,8 @@ def contains(
     scale: tuple[Fraction, Fraction],
     same: Fraction = SAME,
 ) -> str:
-    """What speaks against ``law``, known up to a relative ``same``, under the constraints of a partial law; empty if nothing does.
+    """What speaks against ``law``, known up to a relative ``same``, under the constraints of a
+    partial law; empty if nothing does.
 
     All that is asked of one common t: ``t low(x) <= p(x) <= t high(x)``, ``p(x) <= t cap``.
     """

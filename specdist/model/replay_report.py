@@ -31,7 +31,8 @@ class Event:
     """One recorded thing at its place, with what would have been possible.
 
     ``id`` is that of the step. ``position`` is None for what concerns the whole step; the position
-    of a final token is the number of accepted ones. ``recorded`` and ``possible`` are short texts for a table;
+    of a final token is the number of accepted ones. ``recorded`` and ``possible`` are short texts
+    for a table;
     ``interval`` is what was possible as numbers, where it is an interval.
     """
 

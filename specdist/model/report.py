@@ -12,8 +12,8 @@ from specdist.model.finding import Finding
 from specdist.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from specdist.model.counters import CounterReport
     from specdist.exact.interval import Interval
+    from specdist.model.counters import CounterReport
     from specdist.model.joint_report import CostLine, JointResult, PathResult
     from specdist.model.partial_report import BoundedBonus, BoundedPosition
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from specdist.model.capture import Unreadable
 
-
 _LOOKED_AT = 1 << 20
 """Bytes of a first line that are looked at."""
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from specdist import __version__
 from specdist.errors import SettingsError, SpecdistError
 from specdist.model.capture import Capture, Step, Unreadable, Vocab
-from specdist.model.finding import Finding, Severity
 from specdist.model.counters import Counted
+from specdist.model.finding import Finding, Severity
 from specdist.model.report import Report, StepResult
 from specdist.model.settings import Settings
 from specdist.model.verdict import Verdict
