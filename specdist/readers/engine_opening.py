@@ -10,7 +10,7 @@ from specdist.errors import CaptureError, NotACaptureError
 from specdist.model.settings import ReadingSettings
 from specdist.readers.content import Format
 from specdist.readers.engine_files.engine_file import AnswerFormat, EngineFile, EngineRow
-from specdist.readers.engine_files.registry import answer_format, lines_format
+from specdist.readers.engine_files.registry import answer_format, is_engine_format, lines_format
 from specdist.readers.json_recognition import looks_like_capture
 from specdist.readers.jsonl_capture import is_header, line_values
 from specdist.readers.sources import ByteSource, LocalFile
@@ -23,15 +23,23 @@ def engine_document(value: Any, name: str, reading: ReadingSettings) -> EngineFi
 
     Raises CaptureError for an answer that is broken or must be refused.
     """
-    if looks_like_capture(value):
+    named = is_engine_format(reading.reader)
+    if looks_like_capture(value) and not named:
         return None
     form = answer_format(value, reading.reader)
+    if form is None and named:
+        raise CaptureError(
+            f"{reading.reader} is a format of JSON lines, and this is one document",
+            place=name,
+            expected="a piece of the stream in every line",
+            advice="leave --reader out: the content says what the file is",
+        )
     return None if form is None else form.read(value, name, reading)
 
 
 def engine_lines(source: ByteSource, first: Any, reading: ReadingSettings) -> EngineFile | None:
     """The engine's file in JSON lines that begin with ``first``: a table, or an answer a line."""
-    if looks_like_capture(first) or is_header(first):
+    if (looks_like_capture(first) or is_header(first)) and not is_engine_format(reading.reader):
         return None
 
     def values() -> Iterator[Value]:

@@ -44,6 +44,13 @@ def identified(source: ByteSource, reading: ReadingSettings) -> tuple[ByteSource
         kind = recognise(head, source.name, size)
         if kind is Format.JSON and is_lines(source):
             kind = Format.JSON_LINES
+        if reading.reader is not None and kind not in JSON:
+            raise CaptureError(
+                f"{reading.reader} is a format of JSON, and this is {kind.value}",
+                place=source.name,
+                expected="JSON or JSON lines",
+                advice="leave --reader out: the content says what the file is",
+            )
     if zipped and kind not in JSON:
         raise zipped_refusal(head, kind.value, source.name)
     return source, kind

@@ -10,7 +10,7 @@ import typer
 
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import INPUT, Option, takes
-from specdist.errors import CaptureError, SettingsError, SpecdistError
+from specdist.errors import CaptureError, NotACaptureError, SettingsError, SpecdistError
 from specdist.model.capture import Capture, Step, Unreadable
 from specdist.model.settings import ReadingSettings
 
@@ -76,8 +76,9 @@ def _one_side(item: Unreadable, reading: ReadingSettings) -> Seen | Unreadable:
         return item
     try:
         facts = list(describe(item.source, reading))
-    except SpecdistError:
-        return _counters(item)
+    except SpecdistError as error:
+        elsewhere = isinstance(error, NotACaptureError) and reading.reader is None
+        return _counters(item) if elsewhere else item
     check = [("steps", f"none: {item.message}"), ("help", item.advice)]
     return Seen(item.source, facts, [(name, text) for name, text in check if text])
 

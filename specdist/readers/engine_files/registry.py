@@ -48,19 +48,23 @@ def lines_formats() -> tuple[LinesFormat, ...]:
 
 def answer_format(value: Any, named: str | None = None) -> AnswerFormat | None:
     """The format of a parsed document, or None where no engine writes such. ``named``: the format
-    that the user says it is."""
-    chosen = [item for item in answer_formats() if item.name == named]
-    if chosen:
-        return chosen[0]
+    that the user says it is, which no other one replaces."""
+    if is_engine_format(named):
+        return next((item for item in answer_formats() if item.name == named), None)
     return next((item for item in answer_formats() if item.recognises(value)), None)
 
 
 def lines_format(first: Any, named: str | None = None) -> LinesFormat | None:
-    """The format of JSON lines that begin with the value ``first``."""
-    chosen = [item for item in lines_formats() if item.name == named]
-    if chosen:
-        return chosen[0]
+    """The format of JSON lines that begin with the value ``first``; ``named`` as above."""
+    if is_engine_format(named):
+        return next((item for item in lines_formats() if item.name == named), None)
     return next((item for item in lines_formats() if item.recognises(first)), None)
+
+
+def is_engine_format(named: str | None) -> bool:
+    """Whether a name is that of a format here, whose files are JSON."""
+    names = {form.name for form in answer_formats()} | {form.name for form in lines_formats()}
+    return named in names
 
 
 def _module(name: str) -> Any:
