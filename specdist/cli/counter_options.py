@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _FILES = "Acceptance counters: Prometheus text, or JSON of an engine or benchmark; repeatable."
 _BEFORE = "An earlier scrape of the same counters: only what came after it is compared."
+_RUNNING = "prometheus"
+"""The reader whose counts run on; those of a request or of a benchmark begin at 0."""
 
 COUNTERS: tuple[Option, ...] = (
     Option("counters", "Input", _FILES, "FILE", form="list", in_config=False),
@@ -44,6 +46,13 @@ def _since(
     earlier = {(item.reader, item.label): item for item in before}
     result = []
     for item in after:
+        if item.reader != _RUNNING:
+            raise CaptureError(
+                f"{item.title} do not go on from an earlier scrape",
+                place=item.source,
+                expected="counters since a server started: Prometheus text",
+                advice="leave out --counters-before",
+            )
         old = earlier.get((item.reader, item.label))
         if old is None or item.interval_only:
             raise CaptureError(

@@ -20,6 +20,7 @@ from specdist.readers.counters.counts import (
     reported,
 )
 from specdist.readers.json_numbers import type_name
+from specdist.readers.naming import shorten
 
 
 class CountFormat(NamedTuple):
@@ -133,7 +134,7 @@ def _aiperf(found: dict[str, Any], place: str, source: str) -> Counters:
     return Counters(
         source,
         "aiperf",
-        f"AIPerf record of {found.get('engine', 'an engine')}",
+        f"AIPerf record of {_engine(found.get('engine'))}",
         steps=optional_count(found, "num_spec_steps", place),
         draft_tokens=optional_count(found, "num_draft_tokens", place),
         accepted=optional_count(found, "num_accepted_draft_tokens", place),
@@ -145,11 +146,15 @@ def _aiperf(found: dict[str, Any], place: str, source: str) -> Counters:
     )
 
 
+def _engine(value: Any) -> str:
+    return shorten(value, 40) if isinstance(value, str) else "an engine"
+
+
 def _sparse(value: Any, place: str) -> tuple[int, ...] | None:
     """``{"0": 2, "3": 1}`` as a dense histogram."""
     if value is None or isinstance(value, list):
         return None if value is None else counts(value, place)
-    if not isinstance(value, dict) or not all(k.isdecimal() and len(k) < 5 for k in value):
+    if not isinstance(value, dict) or not all(map(_is_index, value)):
         raise CaptureError(
             f"a histogram cannot be {type_name(value)} like this",
             place=place,
@@ -157,6 +162,11 @@ def _sparse(value: Any, place: str) -> tuple[int, ...] | None:
         )
     found = {int(key): count(item, f"{place}.{key}") for key, item in value.items()}
     return tuple(found.get(i, 0) for i in range(max(found, default=-1) + 1))
+
+
+def _is_index(key: str) -> bool:
+    """Whether a key is a number written in one way only: "01" would stand beside "1"."""
+    return key.isascii() and key.isdecimal() and len(key) < 5 and str(int(key)) == key
 
 
 FORMATS = (

@@ -12,6 +12,7 @@ from specdist.readers.naming import shorten
 
 _LARGEST = 1 << 62
 _FLOAT_DIGITS = 15
+_BY_POSITION = (Rate.UNCONDITIONAL, Rate.CONDITIONAL)
 
 
 def count(value: Any, place: str) -> int:
@@ -51,22 +52,32 @@ def optional_counts(document: dict[str, Any], key: str, place: str) -> tuple[int
 def reported(
     document: dict[str, Any], key: str, rate: Rate, place: str, percent: bool = False
 ) -> tuple[Reported, ...]:
-    """The rate, or the list of rates, under a key; nothing where it is missing or null."""
+    """The rate under a key, for rates by position the list of them; nothing where it is missing or
+    null. Raises CaptureError."""
     value = document.get(key)
     if value is None:
         return ()
-    items = value if isinstance(value, list) else [value]
-    pairs = [_rate(item, f"{place}.{key}", percent) for item in items]
+    where = f"{place}.{key}"
+    if isinstance(value, list) is not (rate in _BY_POSITION):
+        raise CaptureError(
+            f"{type_name(value)} stands for {key}",
+            place=where,
+            expected="a list of rates by position" if rate in _BY_POSITION else "one rate",
+        )
+    many = isinstance(value, list)
+    items = [(x, f"{where}[{i}]") for i, x in enumerate(value)] if many else [(value, where)]
+    pairs = [rate_of(item, inner, percent) for item, inner in items]
     return (Reported(key, rate, tuple(v for v, _ in pairs), tuple(h for _, h in pairs), percent),)
 
 
-def _rate(value: Any, place: str, percent: bool) -> tuple[Fraction, Fraction]:
-    """A rate and half a unit of its last written digit; of a float64 written out, its spacing."""
+def rate_of(value: Any, place: str, percent: bool = False) -> tuple[Fraction, Fraction]:
+    """A rate and half a unit of its last written digit; of a float64 written out, its spacing.
+    Raises CaptureError."""
     try:
         found = None if isinstance(value, bool) else number(value)
     except NumberError:
         found = None
-    if found is None or found < 0:
+    if found is None or not 0 <= found < _LARGEST:
         raise CaptureError(
             f"{_shown(value)} is not a rate", place=place, expected="a number from 0"
         )

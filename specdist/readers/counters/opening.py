@@ -62,6 +62,20 @@ def counters_of(value: Any, name: str) -> tuple[Counters, ...]:
         for form in FORMATS:
             inner = form.find(item)
             if inner is not None:
-                found.append(form.read(inner[0], inner[1] or "top level", place))
+                read = form.read(inner[0], inner[1] or "top level", place)
+                _refuse_empty(read, inner[1], place)
+                found.append(read)
                 break
     return tuple(found)
+
+
+def _refuse_empty(found: Counters, inner: str, place: str) -> None:
+    """Counters without a count: nothing could be compared. Raises CaptureError."""
+    counted = (found.steps, found.draft_tokens, found.accepted, found.written)
+    listed = (found.histogram, found.step_accepted, found.step_drafted, found.reported)
+    if all(value is None for value in counted) and not any(listed):
+        raise CaptureError(
+            f"{found.title}: none of them is here",
+            place=f"{place}, {inner}" if inner else place,
+            expected="counts of steps, draft tokens and accepted tokens",
+        )

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import NamedTuple
 
 from specdist.errors import CaptureError
 from specdist.model.counters import Counters, Rate, Reported
-from specdist.readers.counters.counts import count, half_unit
+from specdist.readers.counters.counts import count, rate_of
 from specdist.readers.strict_json import Literal
 
 _LINE = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?", re.ASCII)
 _LABEL = re.compile(r'\s*([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"\s*(?:,|$)', re.ASCII)
 _COUNTERS = "spec_decode_num_"
+_PER_POSITION = f"{_COUNTERS}accepted_tokens_per_pos"
 _GAUGES = {
     "spec_accept_length": Rate.EMITTED_A_STEP,
     "spec_accept_rate": Rate.OF_CONFIGURED,
@@ -90,7 +90,11 @@ def _counters(source: str, engine: str, labels: str, samples: list[Sample]) -> C
     positions: dict[int, int] = {}
     for sample in samples:
         position = dict(sample.labels).get("position")
-        if position is not None:
+        if sample.name.startswith(_PER_POSITION):
+            if position is None:
+                raise CaptureError(
+                    f"{sample.name} has no position", place=sample.place, expected='position="0"'
+                )
             at = count(Literal(position), sample.place)
             _refuse_twice(at in positions, sample)
             positions[at] = _count(sample)
@@ -148,11 +152,8 @@ def _gauges(source: str, labels: str, totals: dict[str, Sample]) -> Counters | N
 
 
 def _reported(sample: Sample, rate: Rate) -> Reported:
-    try:
-        value = Fraction(sample.value)
-    except (ValueError, ZeroDivisionError):
-        raise CaptureError(f"{sample.value[:40]} is not a rate", place=sample.place) from None
-    return Reported(sample.name, rate, (value,), (half_unit(sample.value),))
+    value, half = rate_of(Literal(sample.value), sample.place)
+    return Reported(sample.name, rate, (value,), (half,))
 
 
 def _count(sample: Sample) -> int:
