@@ -116,7 +116,8 @@ def _ids_named(row: object) -> list[int]:
     if not isinstance(row, dict):
         return []
     if is_listed(row):
-        named: list[object] = [*row["listed"], *(row.get("support") or ())]
+        support = row.get("support")
+        named: list[object] = [*row["listed"], *(support if isinstance(support, list) else [])]
     else:
         named = [row["one_hot"]] if set(row) == {"one_hot"} else list(row)
     texts = [str(x) for x in named if isinstance(x, int | str) and not isinstance(x, bool)]

@@ -60,10 +60,11 @@ def check_block(
 
 
 def widened(block: Array, numbers: NumberFormat) -> NDArray[np.float64]:
-    """The values as float64, exactly."""
+    """The values as float64, exactly. A signalling NaN becomes a quiet one, which is refused."""
     if numbers is NumberFormat.BFLOAT16:
-        return (block.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    return block.astype(np.float64)
+        block = (block.astype(np.uint32) << 16).view(np.float32)
+    with np.errstate(invalid="ignore"):
+        return block.astype(np.float64)
 
 
 def narrowed(

@@ -162,7 +162,8 @@ def _floats(data: bytes, dtype: str) -> Any:
     if dtype == "bfloat16":
         bits = np.frombuffer(data, dtype="<u2").astype(np.uint32) << 16
         return bits.view(np.float32).astype(np.float64)
-    return np.frombuffer(data, dtype=f"<f{_SIZES[dtype]}").astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN, which is refused as a NaN
+        return np.frombuffer(data, dtype=f"<f{_SIZES[dtype]}").astype(np.float64)
 
 
 def _unit(value: float, dtype: str) -> Fraction:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from specdist.errors import CaptureError, NotACaptureError
+from specdist.errors import CaptureError, ContextMismatchError, NotACaptureError
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import ReadingSettings
 from specdist.readers.content import Format, recognise
@@ -88,6 +88,7 @@ def open_rows(name: str, reading: ReadingSettings, config: TraceConfig, why: str
         known = replace(known, vocab_size=config.vocab_size)
     labels = ("target", "draft")
     sides = [make_side(*pair, label, known) for pair, label in zip(found, labels, strict=True)]
+    _same_vocabulary(name, sides)
     if stage is None:
         stage, stage_why = _stage_of(sides)
         sides = [replace(side, stage=stage) for side in sides]
@@ -113,6 +114,17 @@ def _both_sides(name: str) -> tuple[tuple[Archive, Tensor], tuple[Archive, Tenso
     archive = _archive(local_file(name))
     ours, theirs = _both(archive)
     return (archive, ours), (archive, theirs)
+
+
+def _same_vocabulary(name: str, sides: list[Side]) -> None:
+    target, draft = (side.table.size for side in sides)
+    if target != draft:
+        raise ContextMismatchError(
+            f"the target rows have {target} tokens, the draft rows {draft}",
+            place=name,
+            expected="both models' rows over one vocabulary",
+            advice="cut padded columns, or place the draft's numbers at the target's ids",
+        )
 
 
 def _stage_of(sides: list[Side]) -> tuple[Stage, str]:

@@ -109,9 +109,9 @@ class Fields:
         if found is None:
             return None
         numbers = tuple(self._number(name, item) for item in found)
-        for value in numbers:
+        for item, value in zip(found, numbers, strict=True):
             if not 0 <= value <= 1:
-                raise self._outside(name, value, "probabilities from 0 to 1")
+                raise self._outside(name, item, "probabilities from 0 to 1")
         return numbers
 
     def text(self, name: str, choices: tuple[str, ...]) -> str | None:
@@ -126,7 +126,7 @@ class Fields:
 
     def wrong(self, name: str, value: Any, expected: str) -> CaptureError:
         """The error for a member that is something else."""
-        shown = value if type(value) is int else type_name(value)
+        shown = shorten(str(value), 24) if type(value) is int else type_name(value)
         return CaptureError(f"{name} holds {shown}", place=self.place, expected=expected)
 
     def _list(self, name: str, expected: str) -> list[Any] | None:
@@ -140,7 +140,7 @@ class Fields:
             raise self.wrong(name, value, "token ids")
         if value < 0 or value >= (self._size or TOKEN_LIMIT):
             raise CaptureError(
-                f"{name} holds token {value}, outside the vocabulary",
+                f"{name} holds token {shorten(str(value), 24)}, outside the vocabulary",
                 place=self.place,
                 expected=f"token ids from 0 to {self._size - 1}"
                 if self._size
@@ -151,7 +151,7 @@ class Fields:
     def _uniform(self, name: str, item: Any) -> Fraction:
         value = self._number(name, item)
         if not 0 <= value < 1:
-            raise self._outside(name, value, "uniforms in [0, 1): 0 is allowed, 1 is not")
+            raise self._outside(name, item, "uniforms in [0, 1): 0 is allowed, 1 is not")
         return value
 
     def _number(self, name: str, item: Any) -> Fraction:
@@ -164,9 +164,9 @@ class Fields:
         near = isinstance(item, Literal) and abs(value) <= 2
         return Fraction(float(item)) if near else value
 
-    def _outside(self, name: str, value: Fraction, expected: str) -> CaptureError:
+    def _outside(self, name: str, item: Any, expected: str) -> CaptureError:
         return CaptureError(
-            f"{name} holds {float(value):.17g}", place=self.place, expected=expected
+            f"{name} holds {shorten(str(item), 24)}", place=self.place, expected=expected
         )
 
 
