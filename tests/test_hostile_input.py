@@ -143,8 +143,8 @@ def test_rows_of_two_sizes_are_no_trace(tmp_path: Path) -> None:
     """A token that only the larger vocabulary has would be looked for outside the other row."""
     step = {key: value for key, value in STEP.items() if key not in ("target", "draft")}
     written(tmp_path / "steps.jsonl", {**step, "target_rows": [0, 1], "draft_rows": [0]})
-    rows = {"target": np.arange(10.0).reshape(2, 5) - 4, "draft": np.arange(4.0)[None] - 2}
-    np.savez(tmp_path / "logits.npz", **rows)
+    target, draft = np.arange(10.0).reshape(2, 5) - 4, np.arange(4.0)[None] - 2
+    np.savez(tmp_path / "logits.npz", target=target, draft=draft)
     with pytest.raises(ContextMismatchError, match="the target rows have 5 tokens"):
         open_trace(str(tmp_path), ReadingSettings())
 
@@ -166,3 +166,15 @@ def test_a_signalling_nan_is_refused_without_a_warning(dtype: str, tmp_path: Pat
         warnings.simplefilter("error")
         file = str(tmp_path / "rows.npy")
         refused("check", "--target", file, "--draft", file)
+
+
+@pytest.mark.parametrize(
+    ("option", "number"),
+    [("--temperature", x) for x in ("0", "-1", "1e999", "1e-400", "nan")]
+    + [(name, x) for name in ("--top-p", "--min-p") for x in ("2", "-0.5", "1e999", "x")],
+)
+def test_a_capture_that_generate_cannot_run(option: str, number: str, tmp_path: Path) -> None:
+    """Said before a model is loaded."""
+    models = ("--target", tmp_path, "--draft", tmp_path, "--prompt-ids", "1")
+    refused("capture", tmp_path / "out", *models, option, number, words=option[2:])
+    assert not (tmp_path / "out").exists()

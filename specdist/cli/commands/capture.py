@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,10 +57,12 @@ def _plan(values: dict[str, Any]) -> Any:
         if values[side] is None:
             raise SettingsError(f"--{side} is missing", expected="--target MODEL --draft MODEL")
     sampling: dict[str, float | int] = {
-        name: float(option_values.rational(name.replace("_", "-"), values[name], "a number"))
-        for name in ("temperature", "top_p", "min_p")
+        name: float(option_values.share(name.replace("_", "-"), values[name]))
+        for name in ("top_p", "min_p")
         if values[name] is not None
     }
+    if values["temperature"] is not None:
+        sampling["temperature"] = _temperature(values["temperature"])
     if values["top_k"] is not None:
         sampling["top_k"] = _whole("top-k", values["top_k"], 0)
     length = values["draft_length"]
@@ -74,6 +77,17 @@ def _plan(values: dict[str, Any]) -> Any:
         _whole("seed", values["seed"] or "0", 0),
         option_values.choice("dtype", values["dtype"] or "float32", DTYPES),
     )
+
+
+def _temperature(text: str) -> float:
+    """What generate takes: above 0, as a number that it can compute with."""
+    from specdist.cli import option_values
+
+    expected = "a number above 0, from 1e-6 to 1e6"
+    value = option_values.rational("temperature", text, expected)
+    if not Fraction(1, 10**6) <= value <= 10**6:
+        raise SettingsError(f"temperature={text[:40]} is out of range", expected=expected)
+    return float(value)
 
 
 def _whole(name: str, text: str, least: int) -> int:
