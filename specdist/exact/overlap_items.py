@@ -2,8 +2,9 @@
 
 Listed on both sides (A), by the target only (B), by the draft only (C), by neither (D). Tokens of
 equal bounds are one item with a count. Where both laws have as many tokens in all they share one
-vocabulary and D is what remains of it. Otherwise any number of tokens may be unlisted on both
-sides: the least overlap keeps the two rests apart, the largest lets them coincide.
+vocabulary and D is what remains of it; so is what a complete law leaves of the other's vocabulary.
+Otherwise any number of tokens may be unlisted on both sides: the least overlap keeps the two rests
+apart, the largest lets them coincide.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def unlisted_items(
 ) -> Unlisted:
     """The tokens of D. ``target_only`` and ``draft_only`` are the sizes of B and C."""
     target, draft = sides
-    left = (_left(laws[0].others, draft_only), _left(laws[1].others, target_only))
+    left = (_left(laws[0], laws[1], draft_only), _left(laws[1], laws[0], target_only))
     if not target.unlisted or not draft.unlisted:
         kept = []
         if target.unlisted:
@@ -131,11 +132,14 @@ def unlisted_items(
     return Unlisted(apart, (Item(1, target.rest, draft.rest),))
 
 
-def _left(others: int | None, listed_elsewhere: int) -> int | None:
-    """How many of the unlisted tokens the other side does not list either; None where unknown."""
-    if others is None or others < listed_elsewhere:
+def _left(law: PartialLaw, other: PartialLaw, other_only: int) -> int | None:
+    """How many of the unlisted tokens the other side does not list either. None where unknown: it
+    also lists tokens that cannot belong to this vocabulary, whose ids count from 0."""
+    if law.others is None or law.others < other_only:
         return None
-    return others - listed_elsewhere
+    if len(other.ids) and int(other.ids[-1]) >= len(law.ids) + law.others:
+        return None
+    return law.others - other_only
 
 
 def _whole(side: Totals, left: int | None) -> Item:

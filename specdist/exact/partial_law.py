@@ -34,9 +34,9 @@ class PartialLaw:
 
     ``others`` is 0 where every token that is not listed is impossible, otherwise the number of all
     other tokens of the vocabulary (also of a law that was cut to k tokens, unless all k are
-    listed): two laws with as many tokens in all are over the same ones. None: any number. A token
-    that may be possible without being measured, such as one of a known support, is listed with
-    ``low`` 0."""
+    listed), whose ids count from 0: two laws with as many tokens in all are over the same ones.
+    None: any number. A token that may be possible without being measured, such as one of a known
+    support, is listed with ``low`` 0."""
 
     ids: tuple[int, ...] | NDArray[np.intp]
     low: tuple[Fraction, ...] | NDArray[np.float64]
