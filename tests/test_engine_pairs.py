@@ -53,6 +53,7 @@ def row(
 
 def engine_file(rows: Sequence[EngineRow], name: str = "f.json", **more: Any) -> EngineFile:
     given = {"count": len(rows), "vocab_size": 8, "stage": Stage.RAW, "stage_evidence": "fixed"}
+    given["tokens"] = {0: (), 1: ()}  # nothing stands before the rows of index 0
     return EngineFile(name, "made-up", "a made-up answer", lambda: iter(rows), **{**given, **more})
 
 
@@ -290,3 +291,22 @@ def test_more_rows_than_a_dump_in_order_are_refused(count: int | None) -> None:
 def test_files_that_say_their_places_are_not_paired_in_order() -> None:
     with pytest.raises(CaptureError):
         steps_of(engine_file(named([4, 5, 6], 4)), engine_file(named([None] * 3, 0), "d.json"))
+
+
+def test_texts_that_are_known_must_begin_alike() -> None:
+    target = engine_file(by_tokens([4, 5], 2), tokens={0: (1, 2, 4, 5)})
+    moved = engine_file(by_tokens([4, 5], 3), "d.json", tokens={0: (7, 1, 2, 4, 5)})
+    with pytest.raises(ContextMismatchError, match="follows 2 tokens"):
+        steps_of(target, moved)
+    other = engine_file(by_tokens([4, 5], 2), "d.json", tokens={0: (1, 3, 4, 5)})
+    with pytest.raises(ContextMismatchError, match="part at token 1"):
+        steps_of(target, other)
+    same = engine_file(by_tokens([2, 4, 5], 1), "d.json", tokens={0: (1, 2, 4, 5)})
+    assert all(not step.findings for step in steps_of(target, same))
+
+
+def test_a_beginning_that_one_file_does_not_know_is_noted_once() -> None:
+    target = engine_file(by_tokens([4, 5], 2), tokens={0: (1, 2, 4, 5)})
+    draft = engine_file(by_tokens([4, 5]), "d.json", tokens={})
+    found = steps_of(target, draft)
+    assert [[f.ident for f in step.findings] for step in found] == [["context-not-verified"], []]

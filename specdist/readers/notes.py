@@ -16,6 +16,13 @@ NOT_VERIFIED = Finding(
     "context not verified: the two sides carry nothing that says which tokens they follow",
 )
 
+BEGINNING_UNKNOWN = Finding(
+    "context-not-verified",
+    Severity.NOTE,
+    "context not verified before the first row: not both files say which tokens stand there",
+    notes=("rows after different prompts would not be told apart",),
+)
+
 
 def processed_finding(sides: set[str]) -> Finding:
     """The warning for rows that were masked before they were captured."""

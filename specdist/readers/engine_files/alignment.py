@@ -18,11 +18,13 @@ EAGER_ROWS = 1 << 20
 
 
 class Pair(NamedTuple):
-    """Two rows for one place. ``compared``: both files name the token that stands there."""
+    """Two rows for one place. ``compared``: both files name the token that stands there.
+    ``begins_unknown``: the first pair of a sequence, before which not both files know the text."""
 
     target: EngineRow
     draft: EngineRow
     compared: bool
+    begins_unknown: bool = False
 
 
 def aligned(target: EngineFile, draft: EngineFile) -> Iterator[Pair]:
@@ -154,8 +156,10 @@ def _checked(
     parted: dict[int, tuple[EngineRow, EngineRow]] = {}
     differences: dict[int, int | None] = {}
     for ours, theirs in pairs:
-        if ours.sequence not in differences:
+        begins = ours.sequence not in differences
+        if begins:
             differences[ours.sequence] = _first_difference(target, draft, ours.sequence)
+        unknown = begins and not _same_beginning(ours, theirs, target, draft)
         before = differences[ours.sequence]
         if before is not None and before < ours.index == theirs.index:
             tokens = [str(f.tokens[ours.sequence][before]) for f in (target, draft)]
@@ -167,7 +171,33 @@ def _checked(
         compared = mine is not None and type(mine) is type(other)
         if compared and mine != other:
             parted[ours.sequence] = (ours, theirs)
-        yield Pair(ours, theirs, compared)
+        yield Pair(ours, theirs, compared, unknown)
+
+
+def _same_beginning(
+    ours: EngineRow, theirs: EngineRow, target: EngineFile, draft: EngineFile
+) -> bool:
+    """Whether both files know the whole text before two rows. Raises ContextMismatchError where
+    they do, and it is not the same: a token in front moves everything behind it."""
+    texts = [target.tokens.get(ours.sequence), draft.tokens.get(theirs.sequence)]
+    found = [
+        text[: row.index]
+        for text, row in zip(texts, (ours, theirs), strict=True)
+        if text is not None and len(text) >= row.index
+    ]
+    if len(found) < len(texts):
+        return False
+    if found[0] != found[1]:
+        lengths = [f"{len(text)} token{'' if len(text) == 1 else 's'}" for text in found]
+        if lengths[0] == lengths[1]:
+            return False  # the place of the first difference is said by the caller
+        raise ContextMismatchError(
+            f"{ours.place} follows {lengths[0]}, {theirs.place} {lengths[1]}",
+            place=f"{target.source} and {draft.source}",
+            expected="rows of both models after the same text, from its first token on",
+            advice="give both models the same ids, with or without a first token for beginnings",
+        )
+    return True
 
 
 def _first_difference(target: EngineFile, draft: EngineFile, sequence: int) -> int | None:

@@ -16,7 +16,7 @@ from specdist.readers.engine_files.alignment import Pair, aligned
 from specdist.readers.engine_files.engine_file import EngineFile, EngineRow
 from specdist.readers.engine_files.facts import file_facts
 from specdist.readers.engine_files.labels import Labels, as_texts, forms
-from specdist.readers.notes import NOT_VERIFIED, clamp_notes
+from specdist.readers.notes import BEGINNING_UNKNOWN, NOT_VERIFIED, clamp_notes
 
 
 def engine_capture(
@@ -117,16 +117,17 @@ def _steps(joined: _Joined, source: str) -> Iterator[Step]:
     skipped: list[str] = []
     said = dict.fromkeys((*joined.target.warnings, *joined.draft.warnings))
     shown: tuple[Finding, ...] = (*joined.findings, *map(_warned, said))
-    number = 0
+    number, unknown = 0, False
     for pair in aligned(joined.target, joined.draft):
+        unknown = unknown or pair.begins_unknown
         refused = pair.target.refused or pair.draft.refused
         if refused:
             skipped.append(refused)
             continue
         left_out = _left_out(skipped)
         skipped = []
-        yield _step(pair, number, source, joined, (*shown, *left_out))
-        shown = ()
+        yield _step(pair, number, source, joined, unknown, (*shown, *left_out))
+        shown, unknown = (), False
         number += 1
     if not number:
         raise CaptureError(
@@ -156,13 +157,21 @@ def _left_out(reasons: list[str]) -> tuple[Finding, ...]:
 
 
 def _step(
-    pair: Pair, number: int, source: str, joined: _Joined, findings: tuple[Finding, ...]
+    pair: Pair,
+    number: int,
+    source: str,
+    joined: _Joined,
+    unknown: bool,
+    findings: tuple[Finding, ...],
 ) -> Step:
+    """``unknown``: whether the text before the first row of this sequence is."""
     target, draft = pair.target, pair.draft
     size = _size(joined.target.vocab_size, joined.draft.vocab_size)
     ours, theirs = _row(target, size), _row(draft, size)
     ours, theirs = _same_size(ours, theirs)
     unverified = () if pair.compared or target.index == draft.index == 0 else (NOT_VERIFIED,)
+    if pair.compared and unknown:
+        unverified = (BEGINNING_UNKNOWN,)
     known = joined.target.tokens.get(target.sequence)
     return Step(
         id=f"row:{number}",
