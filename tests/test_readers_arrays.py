@@ -393,3 +393,18 @@ def test_a_mask_shared_by_all_rows_is_the_models_own(tmp_path: Path) -> None:
     flagged = [s.id for s in steps if any(f.ident == "configuration-needed" for f in s.findings)]
     assert "row:5" in flagged
     assert dict(capture.facts)["target mask"].startswith("-inf at 2 of 11 tokens")
+
+
+def test_rows_that_show_a_cut_of_their_own_take_no_processing_again(tmp_path: Path) -> None:
+    """-inf at other tokens in each row: processed, unless --stage says otherwise."""
+    from tests.cli import run
+
+    cut = np.array([[1.0, 0.5, -np.inf, 0], [-np.inf, 1, 0.25, 0.5]], np.float32)
+    pair = write(tmp_path, "pair", npz({"target": cut, "draft": cut[::-1]}))
+    as_they_are = run("check", pair, "--kind", "logits", "--format", "json")
+    assert as_they_are.code == 0
+    assert "stage processed (assumed)" in as_they_are.json()["read_as"][0]
+    again = run("check", pair, "--kind", "logits", "-T", "0.5")
+    assert (again.code, again.stdout) == (2, "")
+    assert "--stage raw" in again.stderr
+    assert run("check", pair, "--kind", "logits", "-T", "0.5", "--stage", "raw").code == 0

@@ -30,8 +30,8 @@ def processed_finding(sides: set[str]) -> Finding:
     return Finding(
         "configuration-needed",
         Severity.WARNING,
-        f"{who} rows hold -inf in a pattern of their own, so a mask was applied before capture; "
-        "they are read as raw (assumed)",
+        f"{who} rows hold -inf in a pattern of their own, so a mask was applied before "
+        "capture; nobody says what else was",
         notes=("pass --stage processed, or --stage raw if the mask belongs to the model",),
     )
 
