@@ -38,7 +38,8 @@ class RawRows:
         return ours, np.stack([row.detach().float().cpu().numpy() for row in draft])
 
     def _see_target(self, module: Any, inputs: Any, outputs: Any) -> None:
-        self._target = outputs.logits[0]
+        # The warpers write into this tensor: transformers makes no copy of float32 logits.
+        self._target = outputs.logits[0].detach().clone()
 
     def _see_draft(self, module: Any, inputs: Any, outputs: Any) -> None:
-        self._draft.append(outputs.logits[0, -1])
+        self._draft.append(outputs.logits[0, -1].detach().clone())
