@@ -19,7 +19,7 @@ CAPTURES := sample_inputs/captures
 help:
 	@echo "make demo          install into $(VENV) and check the shipped captures"
 	@echo "make test          formatting, lint, types and the whole test suite"
-	@echo "make test-engines  compare with files written by real torch (installs it)"
+	@echo "make test-engines  files and runs of real torch and transformers (installs them)"
 	@echo "make bench         speed, memory and start-up, each as a ratio within one run"
 	@echo "make clean         remove $(VENV) and every cache"
 
@@ -70,6 +70,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.optimum
+	$(BIN)/python -m benchmarks.kld
 	$(BIN)/python -m benchmarks.memory
 
 clean:
