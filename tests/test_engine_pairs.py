@@ -124,6 +124,9 @@ def test_refused_positions_are_left_out_and_said() -> None:
     finding = found[0].findings[0]
     assert finding.ident == "invalid-row"
     assert "1 position before this one is not used: logprob 0 alone" in finding.message
+    at_the_end = [row(0, listed(HALF), 4), row(1, None, 5, refused="logprob 0 alone")]
+    (last,) = steps_of(engine_file(at_the_end), engine_file(by_tokens([4, 5]), "d.json"))
+    assert "1 position after this one is not used" in last.findings[-1].message
     with pytest.raises(CaptureError, match="no position can be used: logprob 0 alone"):
         steps_of(engine_file(target[:1]), engine_file(by_tokens([4]), "d.json"))
 

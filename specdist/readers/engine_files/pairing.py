@@ -118,18 +118,23 @@ def _steps(joined: _Joined, source: str) -> Iterator[Step]:
     said = dict.fromkeys((*joined.target.warnings, *joined.draft.warnings))
     shown: tuple[Finding, ...] = (*joined.findings, *map(_warned, said))
     number, unknown = 0, False
+    held: Step | None = None
     for pair in aligned(joined.target, joined.draft):
         unknown = unknown or pair.begins_unknown
         refused = pair.target.refused or pair.draft.refused
         if refused:
             skipped.append(refused)
             continue
-        left_out = _left_out(skipped)
+        left_out = _left_out(skipped, "before")
         skipped = []
-        yield _step(pair, number, source, joined, unknown, (*shown, *left_out))
+        if held is not None:
+            yield held
+        held = _step(pair, number, source, joined, unknown, (*shown, *left_out))
         shown, unknown = (), False
         number += 1
-    if not number:
+    if held is not None:  # held back, for only the end tells what is not used after it
+        yield replace(held, findings=(*held.findings, *_left_out(skipped, "after")))
+    else:
         raise CaptureError(
             "no position can be used" + (f": {skipped[0]}" if skipped else ""),
             place=source,
@@ -142,7 +147,7 @@ def _warned(text: str) -> Finding:
     return Finding("configuration-needed", Severity.NOTE, text)
 
 
-def _left_out(reasons: list[str]) -> tuple[Finding, ...]:
+def _left_out(reasons: list[str], where: str) -> tuple[Finding, ...]:
     if not reasons:
         return ()
     count = len(reasons)
@@ -150,7 +155,7 @@ def _left_out(reasons: list[str]) -> tuple[Finding, ...]:
         Finding(
             "invalid-row",
             Severity.WARNING,
-            f"{count} position{'s' if count > 1 else ''} before this one "
+            f"{count} position{'s' if count > 1 else ''} {where} this one "
             f"{'are' if count > 1 else 'is'} not used: {reasons[0]}",
         ),
     )

@@ -16,7 +16,7 @@ from specdist.readers.traces.opening import open_trace
 _NOT_DRAFTED = Finding(
     "configuration-needed",
     Severity.NOTE,
-    "steps without draft tokens stand before this one and are left out: nothing was tested",
+    "steps without draft tokens stand beside this one and are left out: nothing was tested",
 )
 
 
@@ -56,22 +56,31 @@ def trace_capture(name: str, reading: ReadingSettings, vocab: Vocab | None) -> C
 
 
 def _steps(trace: Trace, vocab: Vocab | None) -> Iterator[Step]:
-    left_out, first = False, True
+    left_out = False
+    held: Step | None = None
     for step in trace.steps():
         if not step.drafted:
             left_out = True
             continue
+        if held is not None:
+            yield held
         found = _step(step, trace, vocab)
-        if left_out:
-            found = replace(found, findings=(*found.findings, _NOT_DRAFTED))
-        if first:
-            found = replace(found, findings=(*found.findings, _LAWS_ONLY))
-        left_out = first = False
-        yield found
+        said = (*([_NOT_DRAFTED] if left_out else []), *([_LAWS_ONLY] if held is None else []))
+        held = replace(found, findings=(*found.findings, *said))
+        left_out = False
+    if held is not None:  # held back, for only the end tells what is left out after it
+        yield replace(held, findings=(*held.findings, *([_NOT_DRAFTED] if left_out else [])))
 
 
 def _step(step: TraceStep, trace: Trace, vocab: Vocab | None) -> Step:
     count = len(step.drafted)
+    if len(step.target_rows) < count or len(step.draft_rows) < count:
+        raise CaptureError(
+            f"{count} draft tokens, {len(step.target_rows)} target rows and "
+            f"{len(step.draft_rows)} draft rows",
+            place=step.source,
+            expected="a target row and a draft row for every draft token",
+        )
     positions = tuple(
         Position(i, step.target_rows[i], step.draft_rows[i], step.drafted[i]) for i in range(count)
     )
