@@ -408,3 +408,20 @@ def test_rows_that_show_a_cut_of_their_own_take_no_processing_again(tmp_path: Pa
     assert (again.code, again.stdout) == (2, "")
     assert "--stage raw" in again.stderr
     assert run("check", pair, "--kind", "logits", "-T", "0.5", "--stage", "raw").code == 0
+
+
+def test_a_ban_in_some_rows_is_no_cut(tmp_path: Path) -> None:
+    """-inf in one row of three: raw (assumed), with the warning that names the mask."""
+    from tests.cli import run
+
+    rows = np.array([[1, 0.5, 0, 0.25], [0, 1, -np.inf, 0.5], [2, 1, 0, 1]], np.float32)
+    pair = write(tmp_path, "pair", npz({"target": rows, "draft": rows[::-1]}))
+    result = run("check", pair, "--kind", "logits", "-T", "0.5", "--format", "json")
+    assert result.code == 0, result.stderr
+    assert "stage raw (assumed)" in result.json()["read_as"][0]
+    assert any("pattern of their own" in note for note in _messages(result.json()))
+
+
+def _messages(report: dict[str, Any]) -> list[str]:
+    steps = [finding for step in report["steps"] for finding in step.get("findings", ())]
+    return [finding["message"] for finding in (*report["findings"], *steps)]

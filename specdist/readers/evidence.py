@@ -61,6 +61,8 @@ class Evidence:
     """Equal columns at the end of the rows of logits."""
     all_doubtful: bool = False
     """Whether every sampled row looks so, which makes none of them stand out."""
+    cut: bool = False
+    """Whether each sampled row shows a mask of its own, as filters leave it."""
 
 
 def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -> Evidence:
@@ -94,7 +96,18 @@ def gather_evidence(table: RowTable, numbers: NumberFormat, kind: Kind | None) -
         doubtful=first_doubtful(doubts) if logits else None,
         padding=equal_columns(values) if logits else None,
         all_doubtful=all(doubts.values()),
+        cut=_cut(np.array(masks)),
     )
+
+
+def _cut(masks: NDArray[np.bool_]) -> bool:
+    """Whether every row is masked at tokens that another row keeps, or at most of its tokens.
+
+    A filter cuts every row. A ban in some of them, or padding, leaves rows without a mask of
+    their own.
+    """
+    own = masks & ~masks.all(axis=0)
+    return bool(own.any() and (own.any(axis=1) | (masks.mean(axis=1) > 0.5)).all())
 
 
 def _sampled(table: RowTable) -> list[int]:

@@ -110,7 +110,7 @@ def make_side(archive: Archive, tensor: Tensor, label: str, reading: ReadingSett
     if table.count and reading.kind is None:
         kind = kind_or_error(evidence, place, Kind.PROBABILITIES if reading.normalise else None)
     known = None if reading.stage is not None else shown_processing(archive, table)
-    cut = Stage.PROCESSED if evidence.masks_vary else Stage.RAW  # -inf of its own in each row
+    cut = Stage.PROCESSED if evidence.cut else Stage.RAW
     stage = reading.stage or (cut if known is None else stage_of(known[1]))
     return Side(
         label,
