@@ -1,0 +1,1 @@
+"""The HTML pages: one self-contained file each, no network, nothing computed."""
