@@ -10,6 +10,7 @@ from specdist import __version__
 from specdist.cli import console
 from specdist.cli.cost_options import COST, STATED
 from specdist.cli.exit_codes import ExitCode
+from specdist.cli.exports import check_forms
 from specdist.cli.layers import placed
 from specdist.cli.option_values import whole
 from specdist.cli.options import OUTPUT, Option
@@ -76,6 +77,11 @@ def run_costs(values: Mapping[str, Any], others: tuple[Option, ...]) -> ExitCode
             )
     # A draft length here is no shape of a proposal, and may be longer than one.
     chosen = effective({**values, "draft_length": None})
+    check_forms(
+        chosen.output.format, chosen.output.exports, "a cost report", ("text", "json", "jsonl")
+    )
+    if chosen.output.exports:
+        raise SettingsError("a cost report is only printed", expected="--format, not --export")
     with placed("command line"):
         report = CostReport(__version__, _given(values), _lines(values, chosen))
     output = chosen.output

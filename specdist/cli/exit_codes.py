@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from specdist.model.finding import Severity
-from specdist.model.replay_report import ReplayReport, ReplayVerdict
+from specdist.model.outcome import Outcome, outcome_of, replay_outcome
+from specdist.model.replay_report import ReplayReport
 from specdist.model.report import Report
-from specdist.model.verdict import Verdict
 
 
 class ExitCode(IntEnum):
@@ -33,30 +32,22 @@ MEANING: dict[ExitCode, str] = {
 }
 
 
+_CODES = {
+    Outcome.PASSED: ExitCode.PASSED,
+    Outcome.FAILED: ExitCode.FAILED,
+    Outcome.UNDECIDED: ExitCode.UNDECIDED,
+    Outcome.NOTHING_CHECKED: ExitCode.NOTHING_CHECKED,
+}
+
+
 def exit_code(report: Report) -> ExitCode:
     """The exit code of a finished run. When several apply: 2, then 1, 4, 3, 0."""
-    counts = report.summary
-    unreadable = any(item.counts for item in report.unreadable)
-    accused = any(f.severity is Severity.ERROR and not f.allowed for f in report.findings)
-    if not report.sources:
-        return ExitCode.NOT_STARTED
-    if counts.different > counts.allowed or report.floors_missed or unreadable or accused:
-        return ExitCode.FAILED
-    if counts.undecided or report.verdict is Verdict.UNDECIDED:
-        return ExitCode.UNDECIDED
-    if not counts.steps:
-        return ExitCode.NOTHING_CHECKED
-    return ExitCode.PASSED
+    return _CODES[outcome_of(report)] if report.sources else ExitCode.NOT_STARTED
 
 
 def replay_exit_code(report: ReplayReport) -> ExitCode:
     """The exit code of a finished replay, by the same table."""
-    return {
-        ReplayVerdict.CONTRADICTED: ExitCode.FAILED,
-        ReplayVerdict.UNDECIDED: ExitCode.UNDECIDED,
-        ReplayVerdict.NOTHING_CHECKED: ExitCode.NOTHING_CHECKED,
-        ReplayVerdict.CONSISTENT: ExitCode.PASSED,
-    }[report.verdict]
+    return _CODES[replay_outcome(report)]
 
 
 def forgiven(code: ExitCode) -> ExitCode:

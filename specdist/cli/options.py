@@ -5,8 +5,9 @@ from __future__ import annotations
 from specdist.cli.model_options import MODEL
 from specdist.cli.option import Option, described, takes
 from specdist.cli.shape_options import ENUMERATION, SHAPE
+from specdist.reports.forms.registry import FORMS, PRINTED
 
-__all__ = ["CHECKING", "ENGINE", "INPUT", "OUTPUT", "Option", "described", "takes"]
+__all__ = ["CHECKING", "CONFIG", "ENGINE", "INPUT", "OUTPUT", "Option", "described", "takes"]
 
 _IN, _ENGINE, _CHECK, _OUT = "Input", "Engine", "Checking", "Output"
 _KINDS = ("logits", "logprobs", "probabilities")
@@ -16,6 +17,7 @@ _LENGTHS = "Blocks: a step has n draft rows and n + 1 target rows; as 4,4,3 or 4
 _SHIFT = "Row i of a table is the law of token i + SHIFT."
 _ROWS = "Read only the first N rows of each sequence of a dump, as 6 or 3,6."
 _HISTORY = "Token ids before the step, for the penalties, as 1,2,3."
+_SEVERITY = "Make this finding an error, a warning or a note; repeatable."
 _ROLE = "Replace the recipe of one role, as drafted_from=top-p:9/10; repeatable."
 
 INPUT: tuple[Option, ...] = (
@@ -54,10 +56,13 @@ CHECKING: tuple[Option, ...] = (
     Option("min-acceptance", _CHECK, "Fail below this acceptance rate.", "R"),
     Option("max-tv", _CHECK, "Tolerate a total variation up to R; reported.", "R"),
     Option("allow", _CHECK, "Do not fail on this finding; repeatable.", "IDENT", form="list"),
+    Option("severity", _CHECK, _SEVERITY, "IDENT=LEVEL", form="list"),
     Option("budget", _CHECK, "Stop after this time; the rest is undecided.", "SECONDS"),
     *ENUMERATION,
     Option("workers", _CHECK, "Processes (default: the cores).", "N"),
 )
+
+_EXPORT = f"Write a file too; repeatable. Forms: {', '.join(form.name for form in FORMS)}."
 
 OUTPUT: tuple[Option, ...] = (
     Option(
@@ -65,9 +70,10 @@ OUTPUT: tuple[Option, ...] = (
         _OUT,
         "The report as.",
         "FORMAT",
-        choices=("text", "json", "jsonl"),
+        choices=PRINTED,
         default="text",
     ),
+    Option("export", _OUT, _EXPORT, "FORM=PATH", form="list"),
     Option("show", _OUT, "Rows of each table.", "N", default="10"),
     Option("exact", _OUT, "Spell out every fraction, however long.", form="flag"),
     Option("verbose", _OUT, "Unfold everything.", form="flag", short="v"),
@@ -76,3 +82,8 @@ OUTPUT: tuple[Option, ...] = (
     Option("no-progress", _OUT, "No progress bar.", form="flag"),
     Option("exit-zero", _OUT, "Exit 0 instead of 1 and 4.", form="flag", in_config=False),
 )
+
+CONFIG: tuple[Option, ...] = (
+    Option("captures", _IN, "What check reads when the command line names nothing.", form="list"),
+)
+"""Keys of the config file that are no options."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 
-from specdist.cli import console
+from specdist.cli import console, exports
 from specdist.cli.exit_codes import ExitCode, exit_code, forgiven
 from specdist.cli.progress import Meter
 from specdist.cli.settings import Effective, OutputSettings
@@ -19,6 +20,8 @@ from specdist.model.verdict import Verdict
 from specdist.reports import layout
 from specdist.reports.aggregate import largest_of
 from specdist.reports.error_text import render_error
+from specdist.reports.forms.form import FormOptions
+from specdist.reports.forms.registry import BY_NAME
 
 
 def run(
@@ -26,20 +29,24 @@ def run(
     chosen: Effective,
     named: str = "",
     counters: tuple[Counters, ...] = (),
+    inputs: Sequence[str] = (),
 ) -> ExitCode:
     """Checks every step, writes the report in the chosen form, gives the exit code.
 
     On an error stdout stays empty; JSON lines keep the finished steps and end with the error.
     A reader that goes away (``| head``) ends a JSON lines run as interrupted; the other forms are
     written after the verdict, so that their exit code stands. ``named`` is what the command line
-    named as input, for the message that nothing in it is a capture.
+    named as input, for the message that nothing in it is a capture; ``inputs`` are the files that
+    no export may overwrite.
     """
     output = chosen.output
+    exports.check_paths(output.exports, inputs)
     try:
         report = _checked(captures, chosen, counters)
         code = exit_code(report)
         if code is ExitCode.NOT_STARTED:
             raise _not_started(report, output, named)
+        exports.write(output.exports, report, form_options(output, code))
     except SpecdistError as error:
         if output.format == "jsonl":
             from specdist.reports.jsonl_report import error_line
@@ -50,7 +57,7 @@ def run(
         console.silence_stdout()
         return ExitCode.INTERRUPTED
     try:
-        console.out(_rendered(report, output))
+        console.out(_rendered(report, output, code))
         sys.stdout.flush()
     except BrokenPipeError:
         console.silence_stdout()
@@ -86,7 +93,7 @@ def _checked(
 
                 console.out(step_line(step, chosen.output.exact))
                 sys.stdout.flush()
-            else:
+            if not lines or chosen.output.exports:
                 listed.add(step)
         return replace(running.report(), steps=tuple(listed.steps))
 
@@ -97,7 +104,8 @@ class Listed:
 
     def __init__(self, output: OutputSettings) -> None:
         self.steps: list[StepResult] = []
-        self._whole = output.format == "json" or output.verbose
+        shown = [BY_NAME[output.format], *exports.forms(output.exports)]
+        self._whole = any(form.whole for form in shown) or output.verbose
         self._most = max(output.show, 3)
         self._kept: dict[Verdict, list[tuple[float, int]]] = {verdict: [] for verdict in Verdict}
 
@@ -148,17 +156,19 @@ def _error(item: Unreadable) -> CaptureError:
     return error
 
 
-def _rendered(report: Report, output: OutputSettings) -> str:
+def form_options(output: OutputSettings, code: ExitCode) -> FormOptions:
+    """What the forms are told of a run."""
+    code = forgiven(code) if output.exit_zero else code
+    return FormOptions(output.show, output.exact, os.getcwd(), code.value)
+
+
+def _rendered(report: Report, output: OutputSettings, code: ExitCode) -> str:
     if output.format == "jsonl":
         from specdist.reports.jsonl_report import summary_line
 
         return summary_line(report, output.exact)
-    if output.format == "json":
-        import json
-
-        from specdist.reports.json_report import to_json
-
-        return json.dumps(to_json(report, output.exact), indent=2) + "\n"
+    if output.format != "text":
+        return BY_NAME[output.format].render(report, form_options(output, code))
     from specdist.reports.terminal import render
     from specdist.reports.view import View
 

@@ -18,21 +18,24 @@ from specdist.cli import option_values as read
 from specdist.cli.config_file import read_config
 from specdist.cli.cost_options import COST, cost_settings
 from specdist.cli.engine_layer import chosen_preset, warn_of_refused, with_preset
+from specdist.cli.exports import Export, read_exports, with_summary
 from specdist.cli.layers import Layer, Layered, environment
-from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option
+from specdist.cli.options import CHECKING, CONFIG, ENGINE, INPUT, OUTPUT, Option
 from specdist.cli.processing_layer import processing
 from specdist.cli.processing_options import PROCESSING
 from specdist.cli.shape_options import shape_settings
 from specdist.cli.user_rules import typed_user_rule
 from specdist.errors import SettingsError
+from specdist.model.finding import Severity
 from specdist.model.row import Kind, NumberFormat, Stage
 from specdist.model.settings import CheckSettings, ReadingSettings, Settings
+from specdist.reports.forms.registry import PRINTED
 
 if TYPE_CHECKING:
     from specdist.readers.draft_map_file import FileMap
 
 ALL_OPTIONS: tuple[Option, ...] = INPUT + ENGINE + PROCESSING + CHECKING + COST + OUTPUT
-CONFIGURABLE: tuple[Option, ...] = ENGINE + PROCESSING + CHECKING + COST + OUTPUT
+CONFIGURABLE: tuple[Option, ...] = CONFIG + ENGINE + PROCESSING + CHECKING + COST + OUTPUT
 COMMAND_LINE = "command line"
 
 
@@ -48,15 +51,19 @@ class OutputSettings:
     color: str = "auto"
     progress: bool = True
     exit_zero: bool = False
+    exports: tuple[Export, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """The settings of one run. ``shown`` pairs each option with its value and origin."""
+    """The settings of one run. ``shown`` pairs each option with its value and origin; ``captures``
+    are those of the config file, whose name is ``config``."""
 
     settings: Settings
     output: OutputSettings
     shown: Mapping[str, tuple[object, str]] = field(default_factory=dict)
+    captures: tuple[str, ...] = ()
+    config: str = ""
 
 
 def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective:
@@ -89,7 +96,8 @@ def effective(values: Mapping[str, Any], *, symbolic: bool = False) -> Effective
     warn_of_refused(checking)
     shown = {option.name: chosen.shown(option) for option in ALL_OPTIONS}
     origins = {name: origin for name, (value, origin) in shown.items() if value is not None}
-    return Effective(Settings(_reading(chosen), checking, origins), _output(chosen), shown)
+    settings = Settings(_reading(chosen), checking, origins)
+    return Effective(settings, _output(chosen), shown, tuple(config.get("captures", ())), origin)
 
 
 def _reading(chosen: Layered) -> ReadingSettings:
@@ -132,8 +140,10 @@ def _checking(chosen: Layered) -> dict[str, Any]:
 
         return frozenset(read.choice(name, text, FOUND) for text in texts)
 
-    def one_of(name: str, text: str, *choices: str) -> str:
-        return read.choice(name, text, choices)
+    def graded(name: str, texts: list[str]) -> dict[str, Severity]:
+        from specdist.cli.severity_option import read_severities
+
+        return read_severities(name, texts)
 
     return {
         "normalise": chosen.flag("normalise"),
@@ -144,6 +154,7 @@ def _checking(chosen: Layered) -> dict[str, Any]:
         "max_tv": chosen.get("max-tv", read.share),
         "min_acceptance": chosen.get("min-acceptance", read.share),
         "allow": chosen.get("allow", allowed) or frozenset(),
+        "severity": chosen.get("severity", graded) or {},
         "budget": chosen.get("budget", read.seconds),
         "workers": chosen.get("workers", read.whole, 1),
         "exact": chosen.flag("exact"),
@@ -180,8 +191,10 @@ def _output(chosen: Layered) -> OutputSettings:
     def one_of(name: str, text: str, *choices: str) -> str:
         return read.choice(name, text, choices)
 
+    form = chosen.get("format", one_of, *PRINTED) or "text"
     return OutputSettings(
-        format=chosen.get("format", one_of, "text", "json", "jsonl") or "text",
+        format=form,
+        exports=with_summary(chosen.get("export", read_exports) or (), form),
         show=_show(chosen),
         exact=chosen.flag("exact"),
         verbose=chosen.flag("verbose"),

@@ -196,7 +196,8 @@ class Summary:
 class Report:
     """The whole run. ``settings`` are the effective values as texts, with their origins;
     ``read_as`` says, a line a capture, what was guessed about its rows; ``in_force`` what a preset
-    made of the roles, and what was assumed about options."""
+    made of the roles, and what was assumed about options; ``raised`` are the idents that were met
+    and that the user's severities make an error."""
 
     version: str
     verdict: Verdict
@@ -213,3 +214,4 @@ class Report:
     read_as: tuple[str, ...] = ()
     in_force: tuple[str, ...] = ()
     counters: tuple[CounterReport, ...] = ()
+    raised: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from specdist.model.cost import CostSettings
 from specdist.model.draft_tree import DraftTree, Duplicates, Siblings
+from specdist.model.finding import Severity
 from specdist.model.options import ProcessingOptions
 from specdist.model.preset import Preset
 from specdist.model.row import Kind, NumberFormat, Stage
@@ -59,6 +60,7 @@ class CheckSettings:
     max_tv: Fraction | None = None
     min_acceptance: Fraction | None = None
     allow: frozenset[str] = frozenset()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
     budget: Fraction | None = None
     workers: int | None = None
     exact: bool = False

@@ -77,7 +77,7 @@ def label(finding: Finding, verdict: Verdict | None) -> tuple[str, str]:
     """``error[IDENT]:`` and its style; ``allowed[IDENT]:`` for what the user allowed, and
     ``tolerated[IDENT]:`` for a difference within the tolerance that the user declared."""
     word, style = finding.severity.value, _STYLES[finding.severity.value]
-    if finding.allowed:
+    if finding.allowed and finding.severity is Severity.ERROR:
         word, style = "allowed", "name"
     elif word == "error" and verdict is Verdict.WITHIN_TOLERANCE:
         word, style = "tolerated", "name"

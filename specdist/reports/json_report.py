@@ -50,6 +50,7 @@ def _frame(report: Report, exact: bool) -> tuple[Object, Object]:
         "not_captures": list(report.not_captures),
         "filtered_out": report.filtered_out,
         "floors_missed": list(report.floors_missed),
+        "raised": list(report.raised),
         "scope": list(report.scope),
     }
     return head, tail

@@ -33,7 +33,7 @@ def render(report: ReplayReport, view: View) -> str:
     lines: list[str] = []
     for number, each in enumerate(loud):
         if view.verbose or (number < _LESSONS and each.finding.shown is not Shown.FOLDED):
-            lines += [*_lesson(report, each, view), ""]
+            lines += [*lesson(report, each, view), ""]
         else:
             lines += _brief(each, view)
     if lines and lines[-1]:
@@ -51,7 +51,7 @@ def render(report: ReplayReport, view: View) -> str:
     if notes:
         lines.append("")
     lines += layout.wrap(f"scope: {'; '.join(report.scope)}", "", "  ")
-    return "\n".join([*lines, "", *_verdict(report, view)]) + "\n"
+    return "\n".join([*lines, "", *verdict_lines(report, view)]) + "\n"
 
 
 def _quiet(report: ReplayReport, view: View) -> str:
@@ -60,7 +60,7 @@ def _quiet(report: ReplayReport, view: View) -> str:
         if each.finding.severity is not Severity.NOTE:
             place = f"{place_of(each.events[0])}: " if each.events else ""
             lines.append(f"{_label(each.finding)} {place}{each.finding.message}")
-    return "\n".join([*lines, *_verdict(report, view)]) + "\n"
+    return "\n".join([*lines, *verdict_lines(report, view)]) + "\n"
 
 
 def _label(finding: Finding) -> str:
@@ -68,7 +68,7 @@ def _label(finding: Finding) -> str:
     return f"{word}[{finding.ident}]:"
 
 
-def _lesson(report: ReplayReport, found: ReplayFinding, view: View) -> list[str]:
+def lesson(report: ReplayReport, found: ReplayFinding, view: View) -> list[str]:
     """Where, what was recorded and what was possible, the cause, the line to paste."""
     finding = found.finding
     lines = headline(finding, view).split("\n")
@@ -209,7 +209,7 @@ def _counterfactual(other: Counterfactual, view: View) -> list[str]:
     return [*lines, *layout.wrap(other.condition, "  ", "  ")]
 
 
-def _verdict(report: ReplayReport, view: View) -> list[str]:
+def verdict_lines(report: ReplayReport, view: View) -> list[str]:
     style, text = _VERDICTS[report.verdict]
     word, rest = text.split(":", 1)
     lines = [view.paint(style, f"{word}:") + rest]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from specdist.model.capture import Unreadable
 from specdist.model.finding import Finding, Severity, Shown
+from specdist.model.outcome import Outcome, outcome_of
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
 from specdist.reports import aggregate, cost_text, counters_text, finding_text, layout, pass_text
@@ -154,8 +155,7 @@ def _proven(report: Report, view: View) -> list[str]:
         return []
     if counts.different > counts.allowed:
         return []
-    accused = any(f.severity is Severity.ERROR and not f.allowed for f in report.findings)
-    failed = accused or report.floors_missed or any(item.counts for item in report.unreadable)
+    failed = outcome_of(report) is Outcome.FAILED
     return pass_text.verdict_lines(report, view, passed=not failed)
 
 

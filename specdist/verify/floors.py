@@ -10,6 +10,8 @@ from specdist.model.finding import Finding, Severity
 from specdist.verify.summary import Tally
 from specdist.verify.wording import interval, written
 
+BELOW = "acceptance-below-floor"
+
 
 def missed_floor(tally: Tally, floor: Fraction, allow: Collection[str]) -> list[Finding]:
     """What is said of a floor that is not surely reached; nothing where nothing was measured."""
@@ -38,5 +40,4 @@ def _of_bounds(
 
 
 def _below(message: str, allow: Collection[str]) -> Finding:
-    ident = "acceptance-below-floor"
-    return Finding(ident, Severity.ERROR, message, allowed=ident in allow)
+    return Finding(BELOW, Severity.ERROR, message, allowed=BELOW in allow)

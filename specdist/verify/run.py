@@ -14,11 +14,12 @@ from specdist.errors import SettingsError, SpecdistError
 from specdist.model.capture import Capture, Step, Unreadable, Vocab
 from specdist.model.counters import Counted
 from specdist.model.finding import Finding, Severity
+from specdist.model.outcome import accuses
 from specdist.model.report import Report, StepResult
 from specdist.model.settings import Settings
 from specdist.model.verdict import Verdict
 from specdist.verify.counters.first_positions import FirstTally
-from specdist.verify.floors import missed_floor
+from specdist.verify.floors import BELOW, missed_floor
 from specdist.verify.listing_size import large_listing
 from specdist.verify.scope import (
     fills_roles_as_specified,
@@ -26,6 +27,7 @@ from specdist.verify.scope import (
     in_force,
     scope_of,
 )
+from specdist.verify.severities import Severities
 from specdist.verify.spread import verify_all
 from specdist.verify.summary import Tally
 from specdist.verify.vocab_check import check_vocab
@@ -55,7 +57,10 @@ def check(
     acceptance of the steps at the end.
     """
     tally = Tally(settings.checking.exact, settings.checking.allow)
-    return Run(captures, settings, vocab, executor, shown or {}, retain, tally, announce, counters)
+    grades = Severities(settings.checking.severity)
+    return Run(
+        captures, settings, vocab, executor, shown or {}, retain, tally, grades, announce, counters
+    )
 
 
 @dataclass
@@ -69,6 +74,7 @@ class Run:
     shown: Mapping[str, object]
     retain: bool
     tally: Tally
+    grades: Severities
     announce: Callable[[str], None] | None = None
     counters: tuple[Counters, ...] = ()
     first: FirstTally = field(default_factory=FirstTally)
@@ -107,22 +113,25 @@ class Run:
         """The report over everything that `results` has yielded."""
         summary = self.tally.summary()
         floors = self._missed_floors()
-        missed = [finding for finding in floors if finding.severity is Severity.ERROR]
+        missed = [finding for finding in floors if finding.ident == BELOW]
         open_ended = self.findings + [finding for finding in floors if finding not in missed]
         counted = self._counted()
+        findings = self.grades.run(open_ended + missed + counted.findings)
+        failing = [f.message for f in findings if f.ident == BELOW and accuses(f)]
         return Report(
             version=__version__,
             verdict=self._verdict(bool(open_ended)),
             settings=self.shown,
             summary=summary,
             steps=tuple(self.kept),
-            findings=tuple(open_ended + missed + counted.findings),
+            findings=tuple(findings),
             counters=counted.reports,
             unreadable=tuple(item for item in self.unreadable if item.counts),
             not_captures=tuple(item.source for item in self.unreadable if not item.counts),
             scope=scope_of(self.timed, self.as_specified and summary.steps > 0),
             filtered_out=self.filtered_out,
-            floors_missed=tuple(finding.message for finding in missed if not finding.allowed),
+            floors_missed=tuple(failing),
+            raised=self.grades.raised,
             sources=tuple(self.sources),
             read_as=tuple(self.read_as),
             in_force=tuple(self.in_force),
@@ -135,7 +144,8 @@ class Run:
         guessed = guesses(capture)
         self.read_as += [guessed] if guessed else []
         steps = self.selected(capture)
-        for done, result in enumerate(verify_all(steps, checking, workers, self.executor), 1):
+        for done, found in enumerate(verify_all(steps, checking, workers, self.executor), 1):
+            result = self.grades.step(found)
             self._take(result)
             yield result
             if self._out_of_time(started):

@@ -26,14 +26,18 @@ def check(
     **values: Any,
 ) -> ExitCode:
     """Decide exactly whether captured steps emit what the target alone would emit."""
+    from specdist.cli.config_captures import expanded
     from specdist.cli.running import run
     from specdist.cli.settings import effective
 
     chosen = effective(values)
     sources = list(captures or ())
+    if not sources and values["target"] is None and values["draft"] is None:
+        sources = expanded(chosen.captures)
     opened = open_sources(sources, values["target"], values["draft"], chosen.settings.reading)
     counters = read_counters(values)
-    return run(opened, chosen, named=", ".join(sources), counters=counters)
+    inputs = [name for name in (*sources, values["target"], values["draft"]) if name]
+    return run(opened, chosen, named=", ".join(sources), counters=counters, inputs=inputs)
 
 
 def open_sources(
@@ -46,7 +50,7 @@ def open_sources(
         if not sources:
             raise SettingsError(
                 "no capture is given",
-                expected="CAPTURE..., or --target FILE and --draft FILE",
+                expected="CAPTURE..., --target FILE and --draft FILE, or captures in specdist.toml",
                 advice="specdist check --help",
             )
         return open_captures(sources, reading)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specdist.cli.commands.inspect_command import FORMAT
 from specdist.cli.config_file import LOOKED_FOR
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import Option, takes
+
+if TYPE_CHECKING:
+    from specdist.cli.settings import Effective
 
 SCHEMAS = ("report", "capture", "comparison", "cost", "replay")
 SCHEMA = Option("schema", "Output", "Print a JSON schema instead.", "NAME", choices=SCHEMAS)
@@ -25,7 +28,7 @@ def config(**values: Any) -> ExitCode:
         return ExitCode.PASSED
     shown = {
         name: (value, origin)
-        for name, (value, origin) in effective({}).shown.items()
+        for name, (value, origin) in _with_captures(effective({})).items()
         if value is not None
     }
     if form == "json":
@@ -40,6 +43,14 @@ def config(**values: Any) -> ExitCode:
         lines = table(["setting", "value", "origin"], rows, left=3)
         console.out("\n".join([*lines, "", LOOKED_FOR]) + "\n")
     return ExitCode.PASSED
+
+
+def _with_captures(chosen: Effective) -> dict[str, tuple[object, str]]:
+    """The settings, and the captures of the config file before them."""
+    known: dict[str, tuple[object, str]] = {}
+    if chosen.captures:
+        known["captures"] = (list(chosen.captures), chosen.config)
+    return {**known, **chosen.shown}
 
 
 def schema(name: str) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from specdist.model.replay_report import ReplayReport
     from specdist.model.trace import Trace
     from specdist.model.trace_evidence import Counterfactual
+    from specdist.reports.forms.form import FormOptions
 
 _ROWS = "Rows of both sides, where they are not beside the steps."
 _OTHER = "The same contexts under other options, as 'top-p=0.9 temperature=1'; repeatable."
@@ -48,9 +49,11 @@ def replay(
     **values: Any,
 ) -> ExitCode:
     """Check recorded steps: decisions, draws, contexts, row alignment, uniforms, counters."""
-    from specdist.cli import console
+    from specdist.cli import console, exports
     from specdist.cli.exit_codes import forgiven, replay_exit_code
+    from specdist.cli.running import form_options
     from specdist.cli.settings import effective
+    from specdist.reports.forms.registry import FORMS
 
     if trace is None:
         raise SettingsError(
@@ -60,6 +63,9 @@ def replay(
         )
     given = {**values, "rows": None}  # of dumps, `rows` are numbers of rows
     chosen = effective(given)
+    known = (form.name for form in FORMS if form.replays)
+    exports.check_forms(chosen.output.format, chosen.output.exports, "a replay", known)
+    exports.check_paths(chosen.output.exports, [trace])
     try:
         report = _report(trace, chosen, values)
     except SpecdistError as error:
@@ -68,8 +74,10 @@ def replay(
 
             console.out(error_line(error))
         raise
-    console.out(_rendered(report, chosen.output))
     code = replay_exit_code(report)
+    options = form_options(chosen.output, code)
+    exports.write(chosen.output.exports, report, options)
+    console.out(_rendered(report, chosen.output, options))
     return forgiven(code) if chosen.output.exit_zero else code
 
 
@@ -143,13 +151,11 @@ def _texts(report: ReplayReport, vocab: str | None) -> Mapping[int, str]:
     return {token: text for token, text in texts.items() if text is not None}
 
 
-def _rendered(report: ReplayReport, output: OutputSettings) -> str:
+def _rendered(report: ReplayReport, output: OutputSettings, options: FormOptions) -> str:
     if output.format != "text":
-        from specdist.reports.json_replay import as_json, as_lines
+        from specdist.reports.forms.registry import BY_NAME
 
-        if output.format == "jsonl":
-            return as_lines(report, output.exact)
-        return as_json(report, output.exact)
+        return BY_NAME[output.format].render(report, options)
     import sys
 
     from specdist.cli import console

@@ -1,0 +1,47 @@
+"""Severities that the user chose: a finding that fails a run, or no longer does.
+
+Raised to error, a finding fails the run whatever the verdict of its step. Lowered from error, it
+is shown with its new severity and counts as allowed: the step stays ``different``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from specdist.model.finding import Finding, Severity
+from specdist.model.report import StepResult
+
+
+class Severities:
+    """Regrades findings; ``raised`` are the idents that were met and now fail the run."""
+
+    def __init__(self, chosen: Mapping[str, Severity]) -> None:
+        self._chosen = chosen
+        self._raised: dict[str, None] = {}
+
+    @property
+    def raised(self) -> tuple[str, ...]:
+        """In the order in which they were met."""
+        return tuple(self._raised)
+
+    def step(self, step: StepResult) -> StepResult:
+        """The step with its findings regraded."""
+        if not self._chosen or not any(f.ident in self._chosen for f in step.findings):
+            return step
+        return replace(step, findings=tuple(map(self._graded, step.findings)))
+
+    def run(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings of the run, regraded."""
+        return [self._graded(finding) for finding in findings]
+
+    def _graded(self, finding: Finding) -> Finding:
+        chosen = self._chosen.get(finding.ident, finding.severity)
+        if chosen is finding.severity:
+            return finding
+        if chosen is Severity.ERROR:
+            if not finding.allowed:
+                self._raised[finding.ident] = None
+            return replace(finding, severity=chosen)
+        allowed = finding.allowed or finding.severity is Severity.ERROR
+        return replace(finding, severity=chosen, allowed=allowed)
