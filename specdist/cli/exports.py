@@ -40,7 +40,7 @@ def read_exports(name: str, texts: Sequence[str]) -> tuple[Export, ...]:
     found: dict[str, Export] = {}
     for text in texts:
         form, equals, path = text.partition("=")
-        if not equals or not path:
+        if not equals or not path or "\0" in path:
             raise SettingsError(
                 f"{name}={text[:60]} names no file", expected="FORM=PATH, as junit=report.xml"
             )

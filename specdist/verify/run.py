@@ -57,7 +57,7 @@ def check(
     acceptance of the steps at the end.
     """
     tally = Tally(settings.checking.exact, settings.checking.allow)
-    grades = Severities(settings.checking.severity)
+    grades = Severities(settings.checking.severity, settings.checking.allow)
     return Run(
         captures, settings, vocab, executor, shown or {}, retain, tally, grades, announce, counters
     )

@@ -6,7 +6,7 @@ is shown with its new severity and counts as allowed: the step stays ``different
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from specdist.model.finding import Finding, Severity
@@ -16,8 +16,8 @@ from specdist.model.report import StepResult
 class Severities:
     """Regrades findings; ``raised`` are the idents that were met and now fail the run."""
 
-    def __init__(self, chosen: Mapping[str, Severity]) -> None:
-        self._chosen = chosen
+    def __init__(self, chosen: Mapping[str, Severity], allow: Collection[str]) -> None:
+        self._chosen, self._allow = chosen, allow
         self._raised: dict[str, None] = {}
 
     @property
@@ -40,8 +40,9 @@ class Severities:
         if chosen is finding.severity:
             return finding
         if chosen is Severity.ERROR:
-            if not finding.allowed:
+            allowed = finding.allowed or finding.ident in self._allow
+            if not allowed:
                 self._raised[finding.ident] = None
-            return replace(finding, severity=chosen)
+            return replace(finding, severity=chosen, allowed=allowed)
         allowed = finding.allowed or finding.severity is Severity.ERROR
         return replace(finding, severity=chosen, allowed=allowed)
