@@ -26,6 +26,7 @@ TOPICS: dict[str, str] = {
     "one-hot": "the point mass at the drafted token",
     "raw": "no step; rows that have been through nothing",
     "scope": "what a pass means, and what no verdict says",
+    "claims": 'the three things called "the same", and what each of them proves',
 }
 
 _OTHER_NAMES = {
@@ -51,6 +52,7 @@ _OTHER_NAMES = {
     "user-rules": ("user-rule", "my-rule"),
     "penalties": ("penalty", "history", "prompt-length"),
     "one-hot": ("onehot",),
+    "claims": ("claim", "same", "lossless", "texts", "near-tie", "seed", "scores"),
     "raw": ("stage",),
 }  # fmt: skip
 _BY_NAME = {name: topic for topic, names in _OTHER_NAMES.items() for name in (topic, *names)}

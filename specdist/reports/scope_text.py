@@ -10,8 +10,8 @@ _SHORT = dict(
     zip(
         (*SCOPE, AS_SPECIFIED, TIMED),
         (
-            "equality promises neither the same text (fixed seed or one run) nor similar task "
-            "scores",
+            "equality promises neither the same text (one seed or one run) nor similar scores "
+            "(specdist explain claims)",
             "speed was not measured",
             "only captured rows were checked, no deployment",
             "with roles as in a correct engine the rule is lossless for any rows: to test an "
