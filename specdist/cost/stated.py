@@ -41,7 +41,7 @@ def stated_lines(
             "no draft length is given",
             expected="--draft-length N, --best-draft-length or one acceptance for each position",
         )
-    longest = _longest(acceptances)
+    longest = longest_draft(acceptances)
     if length is not None and length > longest:
         raise SettingsError(
             f"draft-length={length} is out of range for this acceptance",
@@ -52,7 +52,7 @@ def stated_lines(
         )
     found: list[CostLine] = []
     if best:
-        found, chosen = _best(acceptances, acceptances.survivals(longest), length, options)
+        found, chosen = best_lines(acceptances, acceptances.survivals(longest), length, options)
         length = length or (chosen.length if chosen.settled else 0)
     if not length:
         return tuple(found)
@@ -63,7 +63,7 @@ def stated_lines(
     return (*head, *_improvement(acceptances, options), *more, *found)
 
 
-def _longest(acceptances: Acceptances) -> int:
+def longest_draft(acceptances: Acceptances) -> int:
     """The longest draft that may be asked for: work is bounded, and so are listed positions."""
     if acceptances.positions is not None:
         return acceptances.positions
@@ -121,13 +121,14 @@ def _improvement(acceptances: Acceptances, options: CostSettings) -> list[CostLi
     return [CostLine("improvement possible", None, words, assumes)]
 
 
-def _best(
+def best_lines(
     acceptances: Acceptances,
     survivals: Sequence[Fraction],
     length: int | None,
     options: CostSettings,
 ) -> tuple[list[CostLine], BestLength]:
-    """The best draft length by relative costs, then at every batch of a roofline."""
+    """The best draft length by relative costs, then at every batch of a roofline. Raises
+    `SettingsError` where no cost says what drafting takes."""
     cost, device = options.draft_cost, options.roofline
     if cost is None and device is None:
         raise SettingsError(

@@ -104,7 +104,7 @@ def _batches(steps: Iterator[Step]) -> Iterator[tuple[Step, ...]]:
     size = 0
     for step in steps:
         batch.append(step)
-        size += _size(step)
+        size += step_bytes(step)
         if size >= _BATCH_BYTES:
             yield tuple(batch)
             batch, size = [], 0
@@ -112,7 +112,8 @@ def _batches(steps: Iterator[Step]) -> Iterator[tuple[Step, ...]]:
         yield tuple(batch)
 
 
-def _size(step: Step) -> int:
+def step_bytes(step: Step) -> int:
+    """About what the rows of a step take in memory."""
     rows: list[Row] = [row for p in step.positions for row in (p.target, p.draft)]
     rows += [step.bonus] if step.bonus is not None else []
     return sum(_bytes(row) for row in rows) + len(rows) * _ROW_OVERHEAD

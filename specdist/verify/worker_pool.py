@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread, current_thread, main_thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specdist.errors import SettingsError
 
@@ -16,14 +16,17 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def worker_pool(workers: int) -> Iterator[Executor]:
-    """A pool of that many processes. Whatever is raised inside the block, a keyboard interrupt
-    included, ends the workers at once. Raises SettingsError when a worker was killed."""
+def worker_pool(
+    workers: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()
+) -> Iterator[Executor]:
+    """A pool of that many processes, each of which begins with ``begin(*given)``. Whatever is
+    raised inside the block, a keyboard interrupt included, ends the workers at once. Raises
+    SettingsError when a worker was killed."""
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin_worker)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), begin_worker, (begin, given))
     try:
         yield pool
     except BrokenProcessPool:
@@ -40,10 +43,12 @@ def worker_pool(workers: int) -> Iterator[Executor]:
     pool.shutdown()
 
 
-def begin_worker() -> None:
+def begin_worker(begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()) -> None:
     """Leaves Ctrl-C to the main process, and ends this one when the main process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
+    if begin is not None:
+        begin(*given)
 
 
 @contextmanager
