@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from specdist.model.finding import Finding, Severity
+from specdist.model.outcome import Outcome, replay_outcome
+from specdist.model.replay_report import ReplayVerdict
+from specdist.model.settings import CheckSettings, ReadingSettings
+from specdist.readers.traces.opening import open_trace
+from specdist.verify.replay.run import replay
+from specdist.verify.severities import Severities
 from tests.cli import run
 
 SAMPLES = Path(__file__).parent.parent / "sample_inputs"
 PASSES = SAMPLES / "three_tokens.json"
 FAILS = SAMPLES / "draft_top_p_untested.json"
+TRACE = SAMPLES / "traces" / "recovered_from_target"
 DUMPS = SAMPLES / "captures"
 PAIR = (
     *("--target", DUMPS / "target.npy", "--draft", DUMPS / "draft.npy"),
@@ -94,3 +103,32 @@ def test_severities_of_the_config_file(tmp_path: Path, monkeypatch: pytest.Monke
     Path("specdist.toml").write_text('[severity]\ndrafted-mismatch = "note"\n', "utf-8")
     assert run("check", FAILS).code == 0
     assert run("check", FAILS, "--severity", "drafted-mismatch=error").code == 1
+
+
+def test_severities_of_a_replay() -> None:
+    plain = run("replay", TRACE, "--format", "json").json()
+    errors = {f["ident"] for f in plain["findings"] if f["severity"] == "error"}
+    assert errors
+    lowered = [word for ident in errors for word in ("--severity", f"{ident}=warning")]
+    result = run("replay", TRACE, *lowered, "--format", "json")
+    assert result.code == 0
+    assert {f["ident"] for f in result.json()["findings"] if f["severity"] == "error"} == set()
+    assert result.json()["verdict"] == "consistent"
+
+
+def test_a_raised_finding_fails_a_replay_and_leaves_its_verdict() -> None:
+    trace = open_trace(str(TRACE), ReadingSettings(), None)
+    allowed = CheckSettings(allow=frozenset({"recovered-outside-residual"}))
+    report = replay(trace, allowed)
+    assert (report.verdict, replay_outcome(report)) == (ReplayVerdict.CONSISTENT, Outcome.PASSED)
+    raised = replace(report, raised=("context-not-verified",))
+    assert replay_outcome(raised) is Outcome.FAILED
+
+
+def test_a_note_is_raised_once_however_often_it_is_met() -> None:
+    grades = Severities({"near-cut": Severity.ERROR}, ())
+    note = Finding("near-cut", Severity.NOTE, "said")
+    assert [f.severity for f in grades.run([note, note])] == [Severity.ERROR] * 2
+    assert grades.raised == ("near-cut",)
+    other = Finding("invalid-row", Severity.NOTE, "said")
+    assert grades.one(other) is other

@@ -39,6 +39,8 @@ def outcome_of(report: Report) -> Outcome:
 
 def replay_outcome(report: ReplayReport) -> Outcome:
     """The outcome of a replay."""
+    if report.raised:
+        return Outcome.FAILED
     return {
         ReplayVerdict.CONTRADICTED: Outcome.FAILED,
         ReplayVerdict.UNDECIDED: Outcome.UNDECIDED,

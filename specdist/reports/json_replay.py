@@ -56,6 +56,7 @@ def to_json(report: ReplayReport, exact: bool) -> Object:
         "explanation": _explanation(report.explanation, exact),
         "evidence": [_evidence(item) for item in report.evidence],
         "counterfactuals": [_counterfactual(item, exact) for item in report.counterfactuals],
+        "raised": list(report.raised),
         "scope": list(report.scope),
     }
 

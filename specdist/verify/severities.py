@@ -29,13 +29,14 @@ class Severities:
         """The step with its findings regraded."""
         if not self._chosen or not any(f.ident in self._chosen for f in step.findings):
             return step
-        return replace(step, findings=tuple(map(self._graded, step.findings)))
+        return replace(step, findings=tuple(map(self.one, step.findings)))
 
     def run(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings of the run, regraded."""
-        return [self._graded(finding) for finding in findings]
+        return [self.one(finding) for finding in findings]
 
-    def _graded(self, finding: Finding) -> Finding:
+    def one(self, finding: Finding) -> Finding:
+        """One finding, regraded."""
         chosen = self._chosen.get(finding.ident, finding.severity)
         if chosen is finding.severity:
             return finding

@@ -36,7 +36,7 @@ _HEEDED = (
     "engine", "rule", "recipe", "draft-recipe", "role", "normalise", "inequality", "uniform",
 )  # fmt: skip
 _ENGINE = tuple(option for option in ENGINE if option.name in _HEEDED)
-_CHECKING = tuple(option for option in CHECKING if option.name == "allow")
+_CHECKING = tuple(option for option in CHECKING if option.name in ("allow", "severity"))
 _GIVEN = (*_READING, *COUNTERS, *REPLAY, *_ENGINE, *PROCESSING, *_CHECKING)
 
 

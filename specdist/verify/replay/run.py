@@ -31,6 +31,7 @@ from specdist.verify.replay.trace_counters import TraceCounters
 from specdist.verify.replay.uniform_grid import BITS, UniformGrid
 from specdist.verify.replay.uniform_reuse import UniformReuse
 from specdist.verify.replay.verdict import gathered, verdict_of
+from specdist.verify.severities import Severities
 
 _TEXTBOOK = "textbook"
 SCOPE = (
@@ -135,6 +136,10 @@ def replay(
     shifted = run.alignments().finding() if run.may_be_shifted else None
     found = gathered(run, shifted, settings, command)
     checks = tuple(chain.from_iterable(check.counts() for check in run.checks))
+    grades = Severities(settings.severity, settings.allow)
+    graded = tuple(replace(each, finding=grades.one(each.finding)) for each in found.findings)
+    pairs = zip(found.findings, graded, strict=True)
+    judged = (new if new.finding.allowed else old for old, new in pairs)
     return ReplayReport(
         version=__version__,
         source=trace.source,
@@ -142,16 +147,17 @@ def replay(
         facts=(*trace.facts, *_rule_facts(run.conventions)),
         settings=shown or {},
         roles=_roles(run.plan),
-        verdict=verdict_of(found.findings, checks),
+        verdict=verdict_of(judged, checks),
         steps=tuple(run.counters.lines),
         checks=checks,
-        findings=found.findings,
+        findings=graded,
         counters=run.counters.counters(),
         figures=run.counters.figures(),
         reported=run.counters.reported,
         explanation=found.explanation,
         evidence=found.evidence,
         scope=SCOPE,
+        raised=grades.raised,
     )
 
 
