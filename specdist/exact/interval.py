@@ -47,3 +47,7 @@ class Interval:
     def within(self, least: Fraction, most: Fraction) -> Interval:
         """The part from ``least`` to ``most``, for a number that is known to lie there."""
         return Interval(min(max(self.least, least), most), max(min(self.most, most), least))
+
+    def hull(self, other: Interval) -> Interval:
+        """The least interval that holds both."""
+        return Interval(min(self.least, other.least), max(self.most, other.most))

@@ -38,10 +38,10 @@ def settled(
         return verdict
     if verdict is Verdict.EQUAL and found.one_law_a_side:
         return verdict
-    cuts = set(found.close_cuts)
-    if len(cuts) > _MOST_CUTS or any(cut.leeway is None for cut in cuts):
+    sides = all_sides(found, recipes)
+    if sides is None:
         return Verdict.UNDECIDED
-    for moved in _all_sides(recipes, sorted(cuts, key=str)):
+    for moved in sides:
         try:
             again, other = verify(moved)
         except SpecdistError:
@@ -49,6 +49,16 @@ def settled(
         if again.close_cuts or other is not verdict:
             return Verdict.UNDECIDED
     return verdict
+
+
+def all_sides(
+    found: PositionLaws, recipes: Mapping[Role, Recipe]
+) -> Iterator[Mapping[Role, Recipe]] | None:
+    """The recipes with every close cut moved to either side; None where moving cannot tell."""
+    cuts = set(found.close_cuts)
+    if len(cuts) > _MOST_CUTS or any(cut.leeway is None for cut in cuts):
+        return None
+    return _all_sides(recipes, sorted(cuts, key=str))
 
 
 def _all_sides(

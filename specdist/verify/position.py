@@ -93,13 +93,24 @@ class _Enumerated(NamedTuple):
 def _enumerated(found: PositionLaws, setup: Setup, place: str) -> _Enumerated:
     """The position by float64 arrays where it was dumped; what their rounding leaves open is
     settled by fractions, where rows are exact and short."""
+    made = _settled(found, setup, place)
+    if made.comparison.verdict is Verdict.DIFFERENT and not made.setup.in_fractions:
+        _recheck(setup, made.laws.numerics.zero_draft, made.comparison)
+    return made
+
+
+def _settled(found: PositionLaws, setup: Setup, place: str) -> _Enumerated:
     made = _readings(found, setup, place)
     verdicts = (of.verdict for of in (made.comparison, made.other_reading) if of is not None)
     if Verdict.UNDECIDED in verdicts and _settled_by_fractions(setup, made):
         return _readings(found, replace(setup, in_fractions=True), place)
-    if made.comparison.verdict is Verdict.DIFFERENT:
-        _recheck(setup, made.laws.numerics.zero_draft, made.comparison)
     return made
+
+
+def acceptance_of(found: PositionLaws, setup: Setup, place: str) -> Figure:
+    """The acceptance rate of `check_position`, without its other figures and its recheck."""
+    accepted = _settled(found, setup, place).outcomes.accepted
+    return probability(accepted.total(), accepted.error)
 
 
 def _settled_by_fractions(setup: Setup, made: _Enumerated) -> bool:

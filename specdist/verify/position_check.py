@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 
-from specdist.errors import SettingsError
+from specdist.errors import SettingsError, SpecdistError
+from specdist.exact.interval import Interval
 from specdist.model.capture import Position, Step
+from specdist.model.figure import Figure
 from specdist.model.finding import Finding
 from specdist.model.recipe import Recipe
 from specdist.model.role import Role
 from specdist.model.settings import CheckSettings
 from specdist.model.verdict import Verdict
 from specdist.processing import RowContext, TokenHistory
-from specdist.verify.close_cuts import settled
+from specdist.verify.close_cuts import all_sides, settled
 from specdist.verify.closed_form import with_closed_forms
 from specdist.verify.greedy_cut_off import open_cut_off
 from specdist.verify.plan import Plan
-from specdist.verify.position import Checked, check_position
+from specdist.verify.position import Checked, acceptance_of, check_position
 from specdist.verify.position_laws import PositionLaws, position_laws, role_fillings
 from specdist.verify.setup import Setup
+from specdist.verify.summary import figure_interval
 from specdist.verify.token_rows import check_token_rows
 
 
@@ -71,16 +75,50 @@ class PositionCheck:
         self.checked = checked
         return self
 
+    def acceptance(self) -> Figure | Interval:
+        """The acceptance rate alone: the figure of `run`, or where it lies whichever way the cuts
+        fall that the rounding of the weights leaves open. Raises SpecdistError as `run`."""
+        found = self._laws(self._recipes)
+        rate = self._acceptance(found)
+        if not found.close_cuts:
+            return rate
+        whole = Interval(Fraction(0), Fraction(1))
+        hull = figure_interval(rate)
+        for moved in all_sides(found, self._recipes) or [self._recipes]:
+            try:
+                other = self._laws(moved)
+                hull = (
+                    whole
+                    if other.close_cuts
+                    else hull.hull(figure_interval(self._acceptance(other)))
+                )
+            except SpecdistError:
+                return whole
+        return hull
+
+    def _acceptance(self, found: PositionLaws) -> Figure:
+        try:
+            return acceptance_of(found, self._setup(found), self.position.draft.place)
+        except SettingsError as error:
+            raise error.at(self.position.target.place) from None
+
     def _laws(self, recipes: Mapping[Role, Recipe]) -> PositionLaws:
         target, draft = self.position.target, self.position.draft
         fresh = self._proposal is not None
         return position_laws(target, draft, recipes, self._rows, self._context, fresh)
 
     def _checked(self, found: PositionLaws) -> Checked:
+        setup, position = self._setup(found), self.position
+        checked = check_position(
+            position.index, found, setup, self.settings, self.step.vocab, position.draft.place
+        )
+        return with_closed_forms(checked, found, self.settings) if self._closed_forms else checked
+
+    def _setup(self, found: PositionLaws) -> Setup:
         position = self.position
         check_token_rows(position, found.laws[Role.REFERENCE].size)
         self.plan.numerics.empty_residual.check(found.laws[Role.REFERENCE].size)
-        setup = Setup(
+        return Setup(
             laws=found.laws,
             one_hot=found.one_hot,
             rule=self.plan.rule,
@@ -90,10 +128,6 @@ class PositionCheck:
             keep=position.keep,
             given=position.given,
         )
-        checked = check_position(
-            position.index, found, setup, self.settings, self.step.vocab, position.draft.place
-        )
-        return with_closed_forms(checked, found, self.settings) if self._closed_forms else checked
 
     def _verified(self, recipes: Mapping[Role, Recipe]) -> tuple[PositionLaws, Verdict]:
         again = self._laws(recipes)

@@ -214,6 +214,14 @@ class Tally:
         )
 
 
+def figure_interval(figure: Figure) -> Interval:
+    """Where a share lies: an exact figure with its rounding bound."""
+    if figure.exact is None:
+        raise ValueError("an interval needs an exact figure")
+    bound = figure.bound or _ZERO
+    return Interval(figure.exact - bound, figure.exact + bound).within(_ZERO, _ONE)
+
+
 def is_allowed(step: StepResult) -> bool:
     """Whether every error of a different step is allowed by the run."""
     errors = [f for f in step.findings if f.severity == "error" or f.allowed]
