@@ -98,8 +98,8 @@ class StepLine:
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
     """Everything a replay prints. ``facts`` say what was read and how, ``settings`` the options in
-    force, ``roles`` the recipe of each role; ``texts`` are those of the tokens in events; ``raised``
-    are the idents that were met and that the user's severities make an error."""
+    force, ``roles`` the recipe of each role; ``texts`` are those of the tokens in events,
+    ``raised`` the idents that were met and that the user's severities make an error."""
 
     version: str
     source: str
