@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,8 +30,6 @@ _SIDES = (
     Option("draft", "Rows", "Draft row, or a dump.", "ROW|FILE"),
 )
 _KEPT = ("max-tv", "horizon", "max-outcomes", "workers", "exact")
-_NUMBER = r"\s*[-+]?[.\d][-+.\d/eE]*\s*"
-_ROW = re.compile(f"{_NUMBER}(,{_NUMBER})+")
 
 
 @takes(
@@ -101,29 +98,22 @@ def _opened(
     chosen: Sequence[Effective],
 ) -> Sequence[Capture | Unreadable]:
     """The captures: rows typed here, a pair of dumps, or files."""
-    from specdist.cli.commands.check import open_sources
-    from specdist.cli.typed_models import asks_for_models, typed_models
-    from specdist.cli.typed_rows import typed_capture
+    from specdist.cli.row_sources import opened
 
-    rows = {side: text for side, text in sides.items() if text and _ROW.fullmatch(text)}
-    rows |= {name: text for name, text in typed.items() if text is not None}
-    files = {side: text for side, text in sides.items() if text is not None and side not in rows}
-    if not rows:
-        reading = chosen[0].settings.reading
-        return list(open_sources(sources, sides["target"], sides["draft"], reading))
-    if sources or files:
-        raise SettingsError(
-            "typed rows and files are given together",
-            expected=f"either files or {', '.join(f'--{name}' for name in rows)}",
-        )
-    over_models = any(asks_for_models(one.settings.checking) for one in chosen)
-    return [typed_models(rows) if over_models else typed_capture(rows)]
+    given = {name: text for name, text in {**sides, **typed}.items() if text is not None}
+    if not given and not sources:
+        from specdist.cli.commands.check import open_sources
+
+        return list(open_sources([], None, None, chosen[0].settings.reading))
+    settings = [one.settings for one in chosen]
+    return list(opened(sources, given, settings[0].reading, [one.checking for one in settings]))
 
 
 def _checked(
     label: str, chosen: Effective, opened: Sequence[Capture | Unreadable], first: Effective
 ) -> Compared:
     """One variant over all captures. Raises CaptureError for a capture that cannot be read."""
+    from specdist.cli.row_sources import as_error
     from specdist.reports.comparison_report import Compared
     from specdist.verify.joint_summary import PartTally
     from specdist.verify.reference_distance import reference_distance
@@ -143,7 +133,7 @@ def _checked(
         raise _under(label, error) from None
     report = running.report()
     for item in report.unreadable:
-        raise _broken(item) if chosen is first else _under(label, _broken(item))
+        raise as_error(item) if chosen is first else _under(label, as_error(item))
     if not report.sources:
         names = ", ".join(report.not_captures)
         raise CaptureError(f"no capture among {names}" if names else "no capture found")
@@ -159,11 +149,4 @@ def _checked(
 def _under(label: str, error: SpecdistError) -> SpecdistError:
     """The error of one variant, which may hold for that variant alone."""
     error.place = f"{label}: {error.place}" if error.place else label
-    return error
-
-
-def _broken(item: Unreadable) -> CaptureError:
-    place = item.place or item.source
-    error = CaptureError(item.message, place=place, expected=item.expected, advice=item.advice)
-    error.ident = item.ident
     return error
