@@ -150,7 +150,7 @@ def _of_replay(report: ReplayReport, view: View) -> Outline:
         version=report.version,
         verdict=report.verdict.value,
         outcome=replay_outcome(report),
-        headline=" ".join(replay_text.verdict_lines(report, view)),
+        headline=_line(replay_text.verdict_lines(report, view)),
         cases=tuple(_check(check, report) for check in report.checks),
         findings=tuple(_of_trace(found, report, view) for found in report.findings),
         sources=(report.source,),
@@ -158,6 +158,12 @@ def _of_replay(report: ReplayReport, view: View) -> Outline:
         scope=report.scope,
         settings=report.settings,
     )
+
+
+def _line(lines: Sequence[str]) -> str:
+    """The verdict and what was checked on one line."""
+    first, *rest = lines
+    return f"{first}; {' '.join(line.strip() for line in rest)}"
 
 
 def _check(check: CheckCount, report: ReplayReport) -> Case:

@@ -1,0 +1,104 @@
+"""CSV by RFC 4180: a row a position, of a replay a row a step.
+
+Lines end in CRLF, texts with commas, quotes or line breaks are quoted. Numbers are decimals;
+``_exact`` is the fraction, ``_bound`` how far rounding may have moved the number, ``_least`` and
+``_most`` the interval where rows are known in part. A text that a spreadsheet would take for a
+formula (it begins with ``=``, ``+``, ``-``, ``@``, a tab or CR; see OWASP, "CSV Injection") has an
+apostrophe in front.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from specdist.exact.interval import Interval
+from specdist.exact.outward import outward_float
+from specdist.model.figure import Figure
+from specdist.model.partial_report import BoundedPosition
+from specdist.model.replay_report import ReplayReport
+from specdist.model.report import PositionResult, Report, StepResult
+from specdist.reports.forms.clean_text import printable
+from specdist.reports.forms.form import AnyReport, FormOptions
+from specdist.reports.json_numbers import number
+
+_NUMBERS = ("acceptance_rate", "reference_acceptance_rate", "rejected_mass", "total_variation")
+_FORMS = ("", "_exact", "_bound", "_least", "_most")
+_PLACE = ("source", "step", "position", "verdict", "step_verdict", "rule", "vocab_size")
+HEADER = (*_PLACE, *(name + form for name in _NUMBERS for form in _FORMS))
+REPLAY_HEADER = ("source", "sequence", "step", "drafted", "accepted", "emitted", "final")
+
+Cells = list[str]
+Figures = dict[str, Figure | Interval]
+
+
+def render(report: AnyReport, options: FormOptions) -> str:
+    """The table with its header."""
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\r\n")
+    if isinstance(report, Report):
+        rows.writerow(HEADER)
+        rows.writerows(row for step in report.steps for row in _rows(step, options.exact))
+    else:
+        rows.writerow(REPLAY_HEADER)
+        rows.writerows(_replayed(report))
+    return written.getvalue()
+
+
+def _rows(step: StepResult, exact: bool) -> Iterator[Cells]:
+    """The positions in order, the bonus row last; of a step over conditional models the places of
+    its output, and the step as a whole first."""
+    joint = step.joint
+    if joint is not None:
+        whole: Figures = {"total_variation": joint.total_variation}
+        yield _row(step, "", step.verdict.value, joint.vocab_size, whole, exact)
+        for place in joint.marginals:
+            found: Figures = {"total_variation": place.total_variation}
+            yield _row(step, str(place.index), "", joint.vocab_size, found, exact)
+    parts: list[PositionResult | BoundedPosition] = [*step.positions, *step.bounded]
+    for part in sorted(parts, key=lambda part: part.index):
+        named: Figures = {n: getattr(part, n) for n in _NUMBERS if hasattr(part, n)}
+        yield _row(step, str(part.index), part.verdict.value, part.vocab_size, named, exact)
+    for bonus in (step.bonus, step.bounded_bonus):
+        if bonus is not None:
+            last: Figures = {"total_variation": bonus.total_variation}
+            yield _row(step, "bonus", bonus.verdict.value, bonus.vocab_size, last, exact)
+
+
+def _row(
+    step: StepResult, position: str, verdict: str, size: int | None, named: Figures, exact: bool
+) -> Cells:
+    place = [_safe(step.source), _safe(step.id), position, verdict, step.verdict.value]
+    place += [_safe(step.rule), "" if size is None else str(size)]
+    return place + [cell for name in _NUMBERS for cell in _cells(named.get(name), exact)]
+
+
+def _cells(figure: Figure | Interval | None, exact: bool) -> Cells:
+    """The number in each of its forms; empty where it has none."""
+    if figure is None:
+        return [""] * len(_FORMS)
+    if isinstance(figure, Interval):
+        least, most = outward_float(figure.least, False), outward_float(figure.most, True)
+        return ["", "", "", repr(least), repr(most)]
+    shown = number(figure, exact)
+    bound = shown.get("bound")
+    return [
+        repr(shown["approx"]),
+        shown["exact"] or "",
+        "" if bound is None else repr(bound),
+        "",
+        "",
+    ]
+
+
+def _replayed(report: ReplayReport) -> Iterator[Cells]:
+    for step in report.steps:
+        counts = (step.sequence, step.step, step.drafted, step.accepted, step.emitted)
+        yield [_safe(step.source), *map(str, counts), step.kind.value]
+
+
+def _safe(text: str) -> str:
+    """A text that no spreadsheet evaluates."""
+    text = printable(text)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and text else text
