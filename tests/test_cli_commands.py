@@ -47,7 +47,7 @@ COMMANDS = (
             "zeros where nothing",
         ),
         (("what-if", *ROWS, "--draft-map-form", "ids"), "without a map", "--draft-map FILE"),
-        (("what-if", THREE, "--target", "1"), "a file and typed rows", ""),
+        (("what-if", THREE, "--target", "1"), "typed rows and files", ""),
         (("what-if", "--target", "1,0", "--draft-token", "2"), "outside the vocabulary", "0 to 1"),
         (("what-if", *ROWS, "--budget", "1"), "no such option: --budget", ""),
         (("inspect",), "no capture is given", ""),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from specdist.cli.layers import Layer, Layered
@@ -38,6 +40,19 @@ def with_preset(chosen: Layered, preset: Preset) -> Layered:
     return Layered([*named, Layer(f"engine {preset.name}", values)])
 
 
+_warned: ContextVar[set[str] | None] = ContextVar("warned", default=None)
+
+
+@contextmanager
+def warned_once() -> Iterator[None]:
+    """Inside, every warning is written once, for however many settings it holds."""
+    token = _warned.set(set())
+    try:
+        yield
+    finally:
+        _warned.reset(token)
+
+
 def warn_of_refused(checking: CheckSettings) -> None:
     """Says on stderr which options the engine refuses when it speculates: the law is then that of
     its code, which no request reaches."""
@@ -46,7 +61,12 @@ def warn_of_refused(checking: CheckSettings) -> None:
     from specdist.reports import layout
 
     layers = (checking.defaults, checking.overrides)
+    said = _warned.get()
     for sentence in resolve_recipes(layers, checking.preset).refused:
+        if said is not None:
+            if sentence in said:
+                continue
+            said.add(sentence)
         console.err("\n".join(layout.wrap(f"warning: {sentence}", rest="    ")) + "\n")
 
 

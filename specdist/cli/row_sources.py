@@ -47,7 +47,7 @@ def opened(
         return open_sources(list(sources), files.get("target"), files.get("draft"), reading)
     if sources or files:
         raise SettingsError(
-            "a file and typed rows are given together",
+            "typed rows and files are given together",
             expected=f"either files or {', '.join(f'--{name}' for name in rows)}",
         )
     over_models = any([asks_for_models(one) for one in checkings])
