@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING
 
 from specdist.cli import console, exports
 from specdist.cli.exit_codes import ExitCode, exit_code, forgiven
@@ -23,6 +24,9 @@ from specdist.reports.error_text import render_error
 from specdist.reports.forms.form import FormOptions
 from specdist.reports.forms.registry import BY_NAME
 
+if TYPE_CHECKING:
+    from specdist.verify.baseline.comparison import Comparison
+
 
 def run(
     captures: Iterable[Capture | Unreadable],
@@ -30,6 +34,7 @@ def run(
     named: str = "",
     counters: tuple[Counters, ...] = (),
     inputs: Sequence[str] = (),
+    against: Comparison | None = None,
 ) -> ExitCode:
     """Checks every step, writes the report in the chosen form, gives the exit code.
 
@@ -37,12 +42,12 @@ def run(
     A reader that goes away (``| head``) ends a JSON lines run as interrupted; the other forms are
     written after the verdict, so that their exit code stands. ``named`` is what the command line
     named as input, for the message that nothing in it is a capture; ``inputs`` are the files that
-    no export may overwrite.
+    no export may overwrite; ``against`` compares the run with a baseline.
     """
     output = chosen.output
     exports.check_paths(output.exports, inputs)
     try:
-        report = _checked(captures, chosen, counters)
+        report = _checked(captures, chosen, counters, against)
         code = exit_code(report)
         if code is ExitCode.NOT_STARTED:
             raise _not_started(report, output, named)
@@ -69,7 +74,10 @@ def _announce(said: str) -> None:
 
 
 def _checked(
-    captures: Iterable[Capture | Unreadable], chosen: Effective, counters: tuple[Counters, ...]
+    captures: Iterable[Capture | Unreadable],
+    chosen: Effective,
+    counters: tuple[Counters, ...],
+    against: Comparison | None,
 ) -> Report:
     """The report, with the steps that its form is going to print."""
     from specdist.verify.run import check
@@ -85,6 +93,7 @@ def _checked(
             retain=False,
             announce=_announce,
             counters=counters,
+            against=against,
         )
         for step in running.results():
             meter.step()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specdist.cli import option_values as read
+from specdist.cli.baseline_options import BASELINE
 from specdist.cli.config_file import read_config
 from specdist.cli.cost_options import COST, cost_settings
 from specdist.cli.engine_layer import chosen_preset, warn_of_refused, with_preset
@@ -34,8 +35,9 @@ from specdist.reports.forms.registry import PRINTED
 if TYPE_CHECKING:
     from specdist.readers.draft_map_file import FileMap
 
-ALL_OPTIONS: tuple[Option, ...] = INPUT + ENGINE + PROCESSING + CHECKING + COST + OUTPUT
-CONFIGURABLE: tuple[Option, ...] = CONFIG + ENGINE + PROCESSING + CHECKING + COST + OUTPUT
+_CHECK = CHECKING + BASELINE + COST + OUTPUT
+ALL_OPTIONS: tuple[Option, ...] = INPUT + ENGINE + PROCESSING + _CHECK
+CONFIGURABLE: tuple[Option, ...] = CONFIG + ENGINE + PROCESSING + _CHECK
 COMMAND_LINE = "command line"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
 
+from specdist.errors import SpecdistError
 from specdist.model.conditional import Models
 from specdist.model.cost import StepTimes
 from specdist.model.draft_tree import DraftTree
@@ -115,3 +116,9 @@ class Unreadable:
     advice: str = ""
     counts: bool = True
     ident: str = "unreadable-capture"
+
+    @classmethod
+    def of(cls, source: str, error: SpecdistError) -> Unreadable:
+        """A source that turned out malformed while it was read."""
+        place = error.place or source
+        return cls(source, error.message, place, error.expected, error.advice, ident=error.ident)

@@ -13,6 +13,7 @@ from specdist.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from specdist.exact.interval import Interval
+    from specdist.model.baseline import BaselineReport
     from specdist.model.counters import CounterReport
     from specdist.model.joint_report import CostLine, JointResult, PathResult
     from specdist.model.partial_report import BoundedBonus, BoundedPosition
@@ -214,4 +215,5 @@ class Report:
     read_as: tuple[str, ...] = ()
     in_force: tuple[str, ...] = ()
     counters: tuple[CounterReport, ...] = ()
+    baseline: BaselineReport | None = None
     raised: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ before anything is checked; larger ones are streamed, and a broken line ends the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import IO, Any, Literal
 
 from specdist.errors import CaptureError
@@ -113,15 +113,16 @@ def _first_header(source: ByteSource) -> Header:
     return Header()
 
 
-def line_values(source: ByteSource) -> Iterator[tuple[int, Any]]:
-    """Number and JSON value of every line that is not blank. Raises CaptureError."""
+def line_values(source: ByteSource, forget: Collection[str] = ()) -> Iterator[tuple[int, Any]]:
+    """Number and JSON value of every line that is not blank, without the members that are to be
+    forgotten (see `strict_json.parse`). Raises CaptureError."""
     with source.open() as stream:
         number = 0
         while line := _line(stream, source.name):
             number += 1
             text = decode(line, f"{source.name}, line {number}") if line.strip() else ""
             if text.strip():
-                yield number, parse(text.rstrip(), source.name, first_line=number)
+                yield number, parse(text.rstrip(), source.name, number, forget)
 
 
 def _line(stream: IO[bytes], name: str) -> bytes:

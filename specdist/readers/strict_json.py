@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from specdist.errors import CaptureError
@@ -60,12 +60,15 @@ def decode(data: bytes, name: str) -> str:
         ) from None
 
 
-def parse(text: str, name: str, first_line: int = 1) -> Any:
-    """The JSON value in ``text``. Raises CaptureError; ``first_line`` shifts line numbers."""
+def parse(text: str, name: str, first_line: int = 1, forget: Collection[str] = ()) -> Any:
+    """The JSON value in ``text``. Raises CaptureError; ``first_line`` shifts line numbers.
+
+    Members whose keys are in ``forget`` become null as soon as they are read, to save memory.
+    """
     if not text.strip():
         raise CaptureError("the file is empty", place=name, expected="a JSON capture")
     oddities: list[object] = []
-    decoder = _decoder(oddities)
+    decoder = _decoder(oddities, forget)
     try:
         value = decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -108,7 +111,7 @@ def _deep(text: str) -> int:
     return 0
 
 
-def _decoder(oddities: list[object]) -> json.JSONDecoder:
+def _decoder(oddities: list[object], forget: Collection[str]) -> json.JSONDecoder:
     def integer(text: str) -> int:
         if len(text) > NUMBER_LENGTH:
             raise _LongNumberError(text)
@@ -128,6 +131,9 @@ def _decoder(oddities: list[object]) -> json.JSONDecoder:
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(items)
+        for key in forget:
+            if key in result:
+                result[key] = None
         if len(result) == len(items):
             return result
         repeated = _Repeated(result)

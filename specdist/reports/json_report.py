@@ -8,6 +8,7 @@ from typing import Any
 from specdist.model.finding import Finding, Smallest
 from specdist.model.report import BonusResult, Report, StepResult, Summary
 from specdist.reports import cost_text
+from specdist.reports.json_baseline import baseline_to_json
 from specdist.reports.json_bounded import (
     bounded_bonus_to_json,
     bounded_to_json,
@@ -46,6 +47,7 @@ def _frame(report: Report, exact: bool) -> tuple[Object, Object]:
     tail: Object = {
         "findings": [_finding(finding, exact) for finding in report.findings],
         "counters": [counters_to_json(item, exact) for item in report.counters],
+        "baseline": baseline_to_json(report.baseline, exact),
         "unreadable": [asdict(item) for item in report.unreadable],
         "not_captures": list(report.not_captures),
         "filtered_out": report.filtered_out,

@@ -9,7 +9,15 @@ from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.outcome import Outcome, outcome_of
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
-from specdist.reports import aggregate, cost_text, counters_text, finding_text, layout, pass_text
+from specdist.reports import (
+    aggregate,
+    baseline_text,
+    cost_text,
+    counters_text,
+    finding_text,
+    layout,
+    pass_text,
+)
 from specdist.reports.scope_text import scope_lines
 from specdist.reports.view import View, place, plural
 
@@ -41,6 +49,7 @@ def render(report: Report, view: View) -> str:
     lines += cost_text.of_steps(report, view)
     lines += _folded(found[Severity.NOTE], view)
     lines += _counters(report)
+    lines += baseline_text.lines(report, view)
     lines += skipped(report.not_captures)
     scope = scope_lines(report)
     if scope and lines and lines[-1]:

@@ -18,6 +18,7 @@ from specdist.model.outcome import accuses
 from specdist.model.report import Report, StepResult
 from specdist.model.settings import Settings
 from specdist.model.verdict import Verdict
+from specdist.verify.baseline.review import review as review_baseline
 from specdist.verify.counters.first_positions import FirstTally
 from specdist.verify.floors import BELOW, missed_floor
 from specdist.verify.listing_size import large_listing
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from specdist.model.counters import Counters
+    from specdist.verify.baseline.comparison import Comparison
 
 
 def check(
@@ -48,19 +50,19 @@ def check(
     retain: bool = True,
     announce: Callable[[str], None] | None = None,
     counters: tuple[Counters, ...] = (),
+    against: Comparison | None = None,
 ) -> Run:
     """A run over captures. Nothing is read or verified before `Run.results` is consumed.
 
     ``shown`` is what the report prints as its settings. With ``retain`` false the report keeps
     only the steps that are not equal, so that memory does not grow with the capture. ``announce``
     is told of long enumerations before they start. ``counters`` are compared with the exact
-    acceptance of the steps at the end.
+    acceptance of the steps at the end, and every step with the baseline of ``against``.
     """
     tally = Tally(settings.checking.exact, settings.checking.allow)
     grades = Severities(settings.checking.severity, settings.checking.allow)
-    return Run(
-        captures, settings, vocab, executor, shown or {}, retain, tally, grades, announce, counters
-    )
+    rest = (announce, counters, against)
+    return Run(captures, settings, vocab, executor, shown or {}, retain, tally, grades, *rest)
 
 
 @dataclass
@@ -77,6 +79,7 @@ class Run:
     grades: Severities
     announce: Callable[[str], None] | None = None
     counters: tuple[Counters, ...] = ()
+    against: Comparison | None = None
     first: FirstTally = field(default_factory=FirstTally)
     kept: list[StepResult] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
@@ -103,7 +106,7 @@ class Run:
             except SettingsError:
                 raise
             except SpecdistError as error:
-                self.unreadable.append(_unreadable(capture, error))
+                self.unreadable.append(Unreadable.of(capture.source, error))
             else:
                 self.sources.append(capture.source)
             if self._out_of_time(started):
@@ -116,16 +119,18 @@ class Run:
         missed = [finding for finding in floors if finding.ident == BELOW]
         open_ended = self.findings + [finding for finding in floors if finding not in missed]
         counted = self._counted()
-        findings = self.grades.run(open_ended + missed + counted.findings)
+        compared = review_baseline(self.against, self.settings.checking, self.findings)
+        findings = self.grades.run([*open_ended, *missed, *counted.findings, *compared.findings])
         failing = [f.message for f in findings if f.ident == BELOW and accuses(f)]
         return Report(
             version=__version__,
-            verdict=self._verdict(bool(open_ended)),
+            verdict=self._verdict(bool(open_ended) or compared.open_ended),
             settings=self.shown,
             summary=summary,
             steps=tuple(self.kept),
             findings=tuple(findings),
             counters=counted.reports,
+            baseline=compared.report,
             unreadable=tuple(item for item in self.unreadable if item.counts),
             not_captures=tuple(item.source for item in self.unreadable if not item.counts),
             scope=scope_of(self.timed, self.as_specified and summary.steps > 0),
@@ -158,6 +163,8 @@ class Run:
         self.tally.add(result)
         if self.counters:
             self.first.add(result)
+        if self.against is not None:
+            self.against.take(result)
         self.timed = self.timed or any(line.measured for line in result.cost)
         self.as_specified = self.as_specified and fills_roles_as_specified(result)
         if self.retain or result.verdict is not Verdict.EQUAL:
@@ -234,10 +241,3 @@ class Run:
         if floor is None or self.tally.reaches(floor):
             return []
         return missed_floor(self.tally, floor, self.settings.checking.allow)
-
-
-def _unreadable(capture: Capture, error: SpecdistError) -> Unreadable:
-    place = error.place or capture.source
-    return Unreadable(
-        capture.source, error.message, place, error.expected, error.advice, ident=error.ident
-    )

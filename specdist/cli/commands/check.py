@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from specdist.cli.baseline_options import BASELINE, baseline_path, read_baseline
 from specdist.cli.cost_options import COST
 from specdist.cli.counter_options import COUNTERS, read_counters
 from specdist.cli.exit_codes import ExitCode
@@ -17,7 +18,7 @@ from specdist.model.capture import Capture, Unreadable
 from specdist.model.settings import ReadingSettings
 
 
-@takes(INPUT, COUNTERS, ENGINE, PROCESSING, CHECKING, COST, OUTPUT)
+@takes(INPUT, COUNTERS, ENGINE, PROCESSING, CHECKING, BASELINE, COST, OUTPUT)
 def check(
     captures: Annotated[
         list[str] | None,
@@ -36,8 +37,10 @@ def check(
         sources = expanded(chosen.captures)
     opened = open_sources(sources, values["target"], values["draft"], chosen.settings.reading)
     counters = read_counters(values)
-    inputs = [name for name in (*sources, values["target"], values["draft"]) if name]
-    return run(opened, chosen, named=", ".join(sources), counters=counters, inputs=inputs)
+    against = read_baseline(chosen)
+    read = (*sources, values["target"], values["draft"], baseline_path(chosen))
+    inputs = [name for name in read if name]
+    return run(opened, chosen, ", ".join(sources), counters, inputs, against)
 
 
 def open_sources(

@@ -1,0 +1,1 @@
+"""A run against an accepted report: matched step by step, compared number by number."""
