@@ -67,6 +67,7 @@ class FloorAnswer:
     ``below`` those whose rate does not; ``open_at`` lists the others, ``equal_at`` the values whose
     rate is the floor exactly. ``complete``: the rate is constant between places that were all
     checked, so that no crossing is missed; ``cells`` counts the places and stretches checked.
+    ``whole``: the option takes whole numbers only.
     """
 
     floor: Fraction
@@ -78,3 +79,4 @@ class FloorAnswer:
     crossings: tuple[Crossing, ...]
     complete: bool = False
     cells: int = 0
+    whole: bool = False

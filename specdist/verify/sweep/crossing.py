@@ -76,6 +76,7 @@ def floor_answer(
         crossings=tuple(found),
         complete=complete and not any(one.rounding for one in found),
         cells=len(cells) if cells is not None and complete else 0,
+        whole=whole,
     )
 
 
@@ -105,7 +106,8 @@ def _fits(probe: Probe, grid: Sequence[Fraction], cells: Cells) -> bool:
             cells.values[index] != value and cells.values[index] in cells.points
         ):
             index -= 1
-        if probe.rate(cells.values[index]) != probe.rate(value):
+        mine, cell = probe.rate(value), probe.rate(cells.values[index])
+        if mine.least > cell.most or mine.most < cell.least:
             return False
     return True
 

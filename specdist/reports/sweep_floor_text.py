@@ -1,0 +1,157 @@
+"""Which values of a swept option lose a floor, in sentences and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from specdist.exact.interval import Interval
+from specdist.model.figure import Figure
+from specdist.model.sweep_crossing import Crossing, Direction, FloorAnswer, Place
+from specdist.reports import interval_text, layout
+from specdist.reports.figure_text import Numerals
+from specdist.reports.json_numbers import Object, number
+
+_DECIMALS = 12
+_VISIBLE = Fraction(1, 10**6)
+_PLAIN = Numerals()
+
+
+def floor_lines(answer: FloorAnswer, axis: str, numerals: Numerals = _PLAIN) -> list[str]:
+    """Lines of at most 80 columns: the counts, one sentence a crossing, what is left open."""
+    lines = layout.wrap(_counts(answer, axis, numerals), rest="  ")
+    for sentence in _sentences(answer, axis, numerals):
+        lines += layout.wrap(sentence, "  ", "    ")
+    return lines
+
+
+def _counts(answer: FloorAnswer, axis: str, numerals: Numerals) -> str:
+    values = f"{answer.grid} value{'s' if answer.grid != 1 else ''} of {axis}"
+    floor = f"floor {value_text(answer.floor, numerals)}"
+    if answer.reaching == answer.grid:
+        return f"{floor}: reached at all {values}"
+    text = f"{floor}: reached at {answer.reaching} of {values}"
+    if answer.open_at:
+        text += f", {answer.below} below, {len(answer.open_at)} undecided"
+    return text
+
+
+def _sentences(answer: FloorAnswer, axis: str, numerals: Numerals) -> Iterator[str]:
+    for crossing in answer.crossings:
+        yield _crossing(crossing, numerals)
+    own = {crossing.low for crossing in answer.crossings if crossing.place is Place.EQUAL}
+    equal = [value for value in answer.equal_at if value not in own]
+    if equal and not answer.complete:
+        yield f"the rate equals the floor exactly at {_values(equal, numerals)}"
+    if answer.open_at:
+        at = _values(answer.open_at, numerals)
+        yield f"undecided at {at}: the floor lies within the bounds of the rate"
+    yield _how_complete(answer, axis)
+
+
+def _values(values: list[Fraction] | tuple[Fraction, ...], numerals: Numerals) -> str:
+    texts = [value_text(value, numerals) for value in values[:5]]
+    return ", ".join(texts) + (f" and {len(values) - 5} more" if len(values) > 5 else "")
+
+
+def _how_complete(answer: FloorAnswer, axis: str) -> str:
+    if answer.complete and answer.whole:
+        return f"no crossing is missed: all {answer.cells} whole numbers were checked"
+    if answer.complete:
+        return (
+            f"no crossing is missed: the rate is constant between the values at which {axis} cuts "
+            f"another set of tokens, and all {answer.cells} of these values and stretches were "
+            "worked out"
+        )
+    return (
+        "between neighbouring values the rate may also cross the floor and come back: "
+        f"{answer.grid} values were checked"
+    )
+
+
+def _crossing(crossing: Crossing, numerals: Numerals) -> str:
+    text = f"lost {_region(crossing, numerals)}"
+    if crossing.place is Place.JUMP or _is_visible(crossing):
+        before, after = (_rate(rate, numerals) for rate in (crossing.before, crossing.after))
+        text += f"; the rate goes from {before} to {after} there"
+    if crossing.rounding:
+        text += "; in between, the floor lies within the bounds of the rate"
+    return text
+
+
+def _region(crossing: Crossing, numerals: Numerals) -> str:
+    """Where the floor is lost, on this side of the next crossing."""
+    falls = crossing.direction is Direction.FALLS
+    low, high = (value_text(value, numerals) for value in (crossing.low, crossing.high))
+    if crossing.place is Place.EQUAL:
+        beside = "above" if falls else "below"
+        return f"{beside} {low}, exactly: at {low} the rate equals the floor"
+    if crossing.place is Place.JUMP and crossing.value_reaches:
+        return f"{'above' if falls else 'below'} {low}, exactly: {low} itself reaches the floor"
+    if crossing.place is Place.JUMP:
+        return f"{f'from {low} on' if falls else f'up to {low}'}, exactly: {low} itself is below"
+    if crossing.place is Place.WHOLE:
+        return f"from {high} on; {low} reaches it" if falls else f"up to {low}; {high} reaches it"
+    digits = f"a value between {low} and {high}"
+    return f"from {digits} on" if falls else f"up to {digits}"
+
+
+def _is_visible(crossing: Crossing) -> bool:
+    """Whether the rates on both sides differ in the digits that are shown."""
+    gap = abs(crossing.after.least - crossing.before.least)
+    return crossing.place in (Place.WHOLE, Place.BETWEEN) and gap > _VISIBLE
+
+
+def _rate(rate: Interval, numerals: Numerals) -> str:
+    if rate.closed:
+        return numerals.rate(Figure.of(rate.least))
+    return interval_text.cell(rate, numerals)
+
+
+def value_text(value: Fraction, numerals: Numerals = _PLAIN) -> str:
+    """``0.8``, ``1/3 = 0.3333``, or six digits of a longer fraction."""
+    for digits in range(_DECIMALS + 1):
+        scaled = value * 10**digits
+        if scaled.denominator == 1:
+            whole, rest = divmod(abs(scaled.numerator), 10**digits)
+            sign = "-" if value < 0 else ""
+            return f"{sign}{whole}" + (f".{rest:0{digits}}" if digits else "")
+    return numerals.rate(Figure.of(value))
+
+
+def to_json(answer: FloorAnswer, exact: bool) -> Object:
+    """The answer as JSON values."""
+
+    def plain(value: Fraction) -> Object:
+        return number(Figure.of(value), exact)
+
+    return {
+        "floor": plain(answer.floor),
+        "values": answer.grid,
+        "reaching": answer.reaching,
+        "below": answer.below,
+        "undecided_at": [plain(value) for value in answer.open_at],
+        "equal_at": [plain(value) for value in answer.equal_at],
+        "complete": answer.complete,
+        "crossings": [_crossing_json(crossing, exact) for crossing in answer.crossings],
+    }
+
+
+def _crossing_json(crossing: Crossing, exact: bool) -> dict[str, Any]:
+    ends = {"low": crossing.low, "high": crossing.high}
+    rates = {"rate_before": crossing.before, "rate_after": crossing.after}
+    return {
+        "direction": crossing.direction.value,
+        "place": crossing.place.value,
+        **{name: number(Figure.of(value), exact) for name, value in ends.items()},
+        **{
+            name: {
+                "least": number(Figure.of(rate.least), exact),
+                "most": number(Figure.of(rate.most), exact),
+            }
+            for name, rate in rates.items()
+        },
+        "value_reaches": crossing.value_reaches,
+        "limited_by_rounding": crossing.rounding,
+    }
