@@ -7,6 +7,7 @@ from enum import IntEnum
 from specdist.model.outcome import Outcome, outcome_of, replay_outcome
 from specdist.model.replay_report import ReplayReport
 from specdist.model.report import Report
+from specdist.model.sweep import SweepReport
 
 
 class ExitCode(IntEnum):
@@ -48,6 +49,13 @@ def exit_code(report: Report) -> ExitCode:
 def replay_exit_code(report: ReplayReport) -> ExitCode:
     """The exit code of a finished replay, by the same table."""
     return _CODES[replay_outcome(report)]
+
+
+def sweep_exit_code(report: SweepReport) -> ExitCode:
+    """The exit code of a finished sweep: that of its worst setting, by the same table."""
+    codes = {_CODES[point.outcome] for point in report.points}
+    order = (ExitCode.FAILED, ExitCode.UNDECIDED, ExitCode.NOTHING_CHECKED, ExitCode.PASSED)
+    return next(code for code in order if code in codes)
 
 
 def forgiven(code: ExitCode) -> ExitCode:

@@ -41,9 +41,13 @@ class Meter:
                 self._total = self._total + capture.step_count if known else None  # type: ignore[operator]
             yield capture
 
-    def step(self) -> None:
-        """One more step is finished."""
-        self._done += 1
+    def expect(self, total: int | None) -> None:
+        """Says how many steps there are going to be; None where only reading tells."""
+        self._total = total
+
+    def step(self, count: int = 1) -> None:
+        """One more step is finished, or several."""
+        self._done += count
         if not self._wanted or time.monotonic() - self._started < _PATIENCE:
             return
         if self._bar is None:

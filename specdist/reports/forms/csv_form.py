@@ -69,12 +69,12 @@ def _rows(step: StepResult, exact: bool) -> Iterator[Cells]:
 def _row(
     step: StepResult, position: str, verdict: str, size: int | None, named: Figures, exact: bool
 ) -> Cells:
-    place = [_safe(step.source), _safe(step.id), position, verdict, step.verdict.value]
-    place += [_safe(step.rule), "" if size is None else str(size)]
-    return place + [cell for name in _NUMBERS for cell in _cells(named.get(name), exact)]
+    place = [safe_text(step.source), safe_text(step.id), position, verdict, step.verdict.value]
+    place += [safe_text(step.rule), "" if size is None else str(size)]
+    return place + [cell for name in _NUMBERS for cell in figure_cells(named.get(name), exact)]
 
 
-def _cells(figure: Figure | Interval | None, exact: bool) -> Cells:
+def figure_cells(figure: Figure | Interval | None, exact: bool) -> Cells:
     """The number in each of its forms; empty where it has none."""
     if figure is None:
         return [""] * len(_FORMS)
@@ -95,10 +95,10 @@ def _cells(figure: Figure | Interval | None, exact: bool) -> Cells:
 def _replayed(report: ReplayReport) -> Iterator[Cells]:
     for step in report.steps:
         counts = (step.sequence, step.step, step.drafted, step.accepted, step.emitted)
-        yield [_safe(step.source), *map(str, counts), step.kind.value]
+        yield [safe_text(step.source), *map(str, counts), step.kind.value]
 
 
-def _safe(text: str) -> str:
+def safe_text(text: str) -> str:
     """A text that no spreadsheet evaluates."""
     text = printable(text)
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and text else text
