@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,9 @@ from specdist.model.report import Report
 from specdist.model.role import Role
 from specdist.model.row import Kind
 from specdist.model.settings import CheckSettings, Settings
+from specdist.model.step_forms import nearest_names
 from specdist.python_rows import python_capture, shown
+from specdist.python_sampling import read_sampling
 from specdist.python_tokens import with_tokens
 
 if TYPE_CHECKING:
@@ -22,63 +25,105 @@ if TYPE_CHECKING:
 
 Number = Fraction | int | str
 
+_TEXTS = ("recipe", "draft_recipe", "rule", "engine")
+
 
 def check(
     target: Any, draft: Any, *, kind: str = "probabilities", temperature: Number | None = None,
     top_k: int | None = None, top_p: Number | None = None, min_p: Number | None = None,
-    recipe: str | None = None, draft_recipe: str | None = None,
-    roles: Mapping[str, str] | None = None, rule: str | None = None, engine: str | None = None,
-    normalise: bool = False, uniform: Number | None = None, inequality: str | None = None,
-    ratio: str | None = None, ratio_epsilon: Number | None = None,
-    residual_floor: Number | None = None, zero_draft: str | None = None,
-    empty_residual: str | None = None, unnormalised: bool = False, keep: Any = None,
-    dropped: str | None = None, proposal: str | None = None, keep_when: str | None = None,
-    draft_map: Any = None, accept: Any = None, recovery: Any = None,
-    max_tv: Number | None = None, show: int = 10,
+    sampling: Mapping[str, Any] | None = None, recipe: str | None = None,
+    draft_recipe: str | None = None, roles: Mapping[str, str] | None = None,
+    rule: str | None = None, engine: str | None = None, normalise: bool = False,
+    uniform: Number | None = None, inequality: str | None = None, ratio: str | None = None,
+    ratio_epsilon: Number | None = None, residual_floor: Number | None = None,
+    zero_draft: str | None = None, empty_residual: str | None = None, unnormalised: bool = False,
+    keep: Any = None, dropped: str | None = None, proposal: str | None = None,
+    keep_when: str | None = None, draft_map: Any = None, accept: Any = None, recovery: Any = None,
+    max_tv: Number | None = None, min_acceptance: Number | None = None,
+    allow: Collection[str] = (), show: int = 10,
 ) -> Report:  # fmt: skip
     """Verifies positions and returns the report that `specdist check` would print.
 
-    ``target``: a row [V] or rows [T, V]; ``draft``: the same, or a token id (T ids) for one-hot
-    drafts. A row holds exact numbers (Fraction, int, text such as "3/10", "0.1", "-inf"; no Python
-    floats) or is a numpy array, taken as the binary rationals it holds. ``keep`` is a keep rule as
-    a text, or numbers by token like ``accept`` and ``recovery`` (which select the rule `given`);
-    ``draft_map`` is a list of target ids by draft id, or ``{"offsets": [...]}``. The others are
-    written as on the command line. Raises SpecdistError for what that exits with 2 for.
+    ``target``: a row [V] or rows [T, V]; ``draft``: the same, or token ids (one-hot drafts). A row
+    holds exact numbers (Fraction, int, text such as "3/10", "-inf"; no Python floats) or is an
+    array or a tensor, taken as the binary rationals it holds. ``keep`` is a keep rule as a text, or
+    numbers by token like ``accept`` and ``recovery``, which are the rule `given`; ``sampling``
+    holds options by name; ``draft_map`` target ids by draft id, or ``{"offsets": [...]}``. The
+    others are as on the command line. Raises SpecdistError for what that exits with 2 for.
     """
-    named = {"temperature": temperature, "top-k": top_k, "top-p": top_p, "min-p": min_p}
     numeric = {
         "uniform": uniform, "inequality": inequality, "ratio": ratio,
         "ratio-epsilon": ratio_epsilon, "residual-floor": residual_floor, "zero-draft": zero_draft,
         "empty-residual": empty_residual, "unnormalised": "yes" if unnormalised else None,
     }  # fmt: skip
-    kept = keep if isinstance(keep, str) else None
+    kept, tokens = (keep, None) if isinstance(keep, str) else (None, keep)
     dropping = {"keep": kept, "dropped": dropped, "proposal": proposal, "keep-when": keep_when}
-    texts = {"recipe": recipe, "draft_recipe": draft_recipe, "rule": rule, "engine": engine}
-    _refuse_other_than_texts(texts)
-    options = ProcessingOptions(
-        _texts(named), {}, recipe, draft_recipe, _roles(roles), rule, _texts(numeric),
-        _texts(dropping),
-    )  # fmt: skip
-    tolerance = None if max_tv is None else _share("max_tv", max_tv)
-    by_token = {"keep": None if kept else keep, "accept": accept, "recovery": recovery}
+    named = {"temperature": temperature, "top-k": top_k, "top-p": top_p, "min-p": min_p}
+    options = _options(named, sampling, roles, (recipe, draft_recipe, rule, engine))
+    options = replace(options, numerics=_texts(numeric), proposal=_texts(dropping))
+    by_token = {"keep": tokens, "accept": accept, "recovery": recovery}
     capture = with_tokens(python_capture(target, draft, _kind(kind)), by_token, draft_map)
-    return _verified(capture, options, _preset(engine), normalise, tolerance, show)
+    settings = CheckSettings(options, preset=_preset(engine), normalise=normalise, show=show)
+    return _verified(capture, _with_limits(settings, max_tv, min_acceptance, allow))
 
 
-def _verified(
-    capture: Capture,
-    options: ProcessingOptions,
-    preset: Preset | None,
-    normalise: bool,
-    max_tv: Fraction | None,
-    show: int,
-) -> Report:
+def _options(
+    named: Mapping[str, Any], sampling: Any, roles: Any, texts: Sequence[str | None]
+) -> ProcessingOptions:
+    """The processing options; ``texts`` are recipe, draft recipe, rule and engine."""
+    _refuse_other_than_texts(dict(zip(_TEXTS, texts, strict=True)))
+    recipe, draft_recipe, rule, _ = texts
+    target, draft = _texts(named), _texts({})
+    if sampling is not None:
+        both, draft = read_sampling(sampling)
+        for name in sorted(target.keys() & both.keys()):
+            raise SettingsError(f"{name} is given twice", expected="an option, or sampling")
+        target |= both
+    return ProcessingOptions(target, draft, recipe, draft_recipe, _roles(roles), rule)
+
+
+def _with_limits(
+    settings: CheckSettings, max_tv: Any, min_acceptance: Any, allow: Collection[str]
+) -> CheckSettings:
+    return replace(
+        settings,
+        max_tv=None if max_tv is None else _share("max_tv", max_tv),
+        min_acceptance=None if min_acceptance is None else _share("min_acceptance", min_acceptance),
+        allow=_allowed(allow),
+        workers=1,
+    )
+
+
+def _verified(capture: Capture, settings: CheckSettings) -> Report:
     from specdist.verify.run import check as run_check
 
-    checking = CheckSettings(
-        overrides=options, preset=preset, normalise=normalise, max_tv=max_tv, show=show, workers=1
-    )
-    return _finished(run_check([capture], Settings(checking=checking)))
+    _refuse_two_rules(capture, settings.overrides.rule)
+    return _finished(run_check([capture], Settings(checking=settings)))
+
+
+def _refuse_two_rules(capture: Capture, rule: str | None) -> None:
+    if rule in (None, "given"):
+        return
+    if any(position.given for step in capture.steps() for position in step.positions):
+        raise SettingsError(
+            f"accept and recovery are what the rule does, and rule={shown(rule)} is given too",
+            expected="accept and recovery, or a rule",
+        )
+
+
+def _allowed(allow: Any) -> frozenset[str]:
+    """Idents of findings. Raises SettingsError with the nearest ones."""
+    from specdist.findings.catalogue import FOUND
+
+    idents = [allow] if isinstance(allow, str) else list(allow)
+    for ident in idents:
+        if ident not in FOUND:
+            raise SettingsError(
+                f"allow={shown(ident)} is no finding",
+                expected="idents of `specdist explain`",
+                advice=nearest_names(str(ident), FOUND),
+            )
+    return frozenset(idents)
 
 
 def _finished(run: Run) -> Report:
@@ -106,9 +151,9 @@ def _refuse_other_than_texts(options: Mapping[str, object]) -> None:
             raise SettingsError(f"{name}={shown(value)} is no text", expected="a recipe as a text")
 
 
-def _share(name: str, value: Number) -> Fraction:
+def _share(name: str, value: Number | float) -> Fraction:
     try:
-        share = Fraction(value)
+        share = Fraction(str(value) if isinstance(value, float) else value)
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         share = Fraction(-1)
     if not 0 <= share <= 1:

@@ -1,4 +1,4 @@
-"""Rows given as Python values: exact numbers in sequences, or numpy arrays."""
+"""Rows given as Python values: exact numbers in sequences, arrays, or tensors."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ from typing import Any
 
 from specdist.errors import SettingsError
 from specdist.model.capture import Capture, Position, Step
-from specdist.model.row import (
-    FloatValues,
-    Kind,
-    NumberFormat,
-    PointMass,
-    RationalValues,
-    Row,
-    Stage,
-)
+from specdist.model.row import Kind, NumberFormat, PointMass, RationalValues, Row, Stage
+from specdist.python_arrays import array_ids, array_rows, is_array
 
 _LONGEST = 13_288
 """Bits of 4,000 decimal digits: longer whole numbers cannot be written out by Python."""
@@ -46,6 +39,9 @@ def _token(row: Row) -> int | None:
 
 
 def _drafts(draft: Any, kind: Kind, size: int, count: int) -> list[Row]:
+    if is_array(draft) and (ids := array_ids(draft, "draft")) is not None:
+        listed = [ids] if isinstance(ids, int) else ids
+        return [_point_mass(token, size, index) for index, token in enumerate(listed)]
     ids = [draft] if isinstance(draft, int) else draft
     if count != 1 or isinstance(draft, int):
         whole = isinstance(ids, Sequence) and not isinstance(ids, str)
@@ -65,8 +61,8 @@ def _point_mass(token: int, size: int, index: int) -> Row:
 
 def python_rows(source: Any, kind: Kind, side: str) -> list[Row]:
     """A row [V] or rows [T, V]. Raises SettingsError with the place in ``side``."""
-    if hasattr(source, "dtype"):
-        return _array_rows(source, kind, side)
+    if is_array(source):
+        return array_rows(source, kind, side)
     if isinstance(source, str | bytes) or not isinstance(source, Iterable):
         raise _no_row(source, side)
     rows = list(source)
@@ -80,7 +76,7 @@ def _no_row(source: Any, place: str) -> SettingsError:
     return SettingsError(
         f"{shown(source)} is no row",
         place=place,
-        expected="a row [V] or rows [T, V]: numbers, or a numpy array",
+        expected="a row [V] or rows [T, V]: numbers, an array or a tensor",
         advice="files are read by `specdist check`; here pass what they hold, as numpy.load(FILE)"
         if file
         else "",
@@ -97,8 +93,10 @@ def shown(value: Any) -> str:
 
 
 def _row(numbers: Any, kind: Kind, place: str) -> Row:
-    if hasattr(numbers, "dtype"):
-        return _array_rows(numbers, kind, place)[0]
+    if is_array(numbers):
+        if len(rows := array_rows(numbers, kind, place)) != 1:
+            raise SettingsError(f"{len(rows)} rows stand where one is expected", place=place)
+        return rows[0]
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
         raise _no_row(numbers, place)
     values = tuple(_number(number, f"{place}[{i}]") for i, number in enumerate(numbers))
@@ -133,19 +131,3 @@ def _fraction(number: Fraction | int | str) -> Fraction:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > _LONGEST:
         raise ValueError(number)
     return value
-
-
-def _array_rows(array: Any, kind: Kind, side: str) -> list[Row]:
-    names = {"float16": "float16", "float32": "float32", "float64": "float64"}
-    if str(array.dtype) not in names or array.ndim not in (1, 2) or not array.shape[-1]:
-        raise SettingsError(
-            f"an array of {array.dtype} {list(array.shape)} is no row",
-            place=side,
-            expected="float16, float32 or float64 of shape [V] or [T, V]",
-        )
-    numbers = NumberFormat(names[str(array.dtype)])
-    rows = array.reshape(-1, array.shape[-1])
-    return [
-        Row(FloatValues(row), kind, Stage.RAW, numbers, side if array.ndim == 1 else f"{side}[{i}]")
-        for i, row in enumerate(rows)
-    ]

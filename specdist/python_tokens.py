@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 from specdist.errors import SettingsError
 from specdist.model.capture import Capture, Step
 from specdist.model.options import ProcessingOptions
-from specdist.model.row import FloatValues, Kind, RationalValues, Row
+from specdist.model.row import Kind, NumberFormat, RationalValues, Row
+from specdist.python_arrays import row_numbers
 from specdist.python_rows import python_rows, shown
 
 Chances = tuple[Fraction, ...]
 GIVEN = ("accept", "recovery")
 """Rows of the rule `given`."""
 
-_ROUNDING = Fraction(1, 2**10)
-"""How far the rounded numbers of a float16 law may be from summing to one."""
+_ROUNDING = {
+    NumberFormat.BFLOAT16: Fraction(1, 2**7),
+    NumberFormat.FLOAT16: Fraction(1, 2**10),
+    NumberFormat.FLOAT32: Fraction(1, 2**10),
+    NumberFormat.FLOAT64: Fraction(1, 2**10),
+}
+"""How far the rounded numbers of a law may be from summing to one. Those of a bfloat16 law are off
+by up to 2^-9 of themselves each, those of a float16 law by up to 2^-12, or a little more where they
+are subnormal."""
 
 
 def with_tokens(capture: Capture, by_token: Mapping[str, Any], draft_map: Any) -> Capture:
@@ -73,32 +82,42 @@ def _rows(source: Any, name: str, size: int, count: int) -> list[Chances]:
 
 
 def _chances(row: Row, size: int) -> Chances:
-    if isinstance(row.values, FloatValues):
-        numbers = [Fraction(float(value)) for value in row.values.array]
-    elif isinstance(row.values, RationalValues):
-        numbers = [Fraction(-1) if value is None else value for value in row.values.values]
-    else:
-        raise TypeError("a point mass holds no numbers by token")
+    numbers = _numbers(row)
     if len(numbers) != size:
         raise SettingsError(
             f"{len(numbers)} numbers, the target row has {size}",
             place=row.place,
             expected="one number a token",
         )
-    for token, number in enumerate(numbers):
-        if not 0 <= number <= 1:
-            raise SettingsError(
-                f"token {token} has {shown(float(number))}",
-                place=row.place,
-                expected="numbers from 0 to 1",
-            )
-    return tuple(numbers)
+    chances = [number for number in numbers if number is not None and 0 <= number <= 1]
+    if len(chances) != len(numbers):
+        token = next(t for t, n in enumerate(numbers) if n is None or not 0 <= n <= 1)
+        raise _out_of_range(row, token, numbers[token])
+    return tuple(chances)
+
+
+def _numbers(row: Row) -> list[Fraction | None]:
+    """Exactly, what is no number or infinite as None."""
+    if isinstance(row.values, RationalValues):
+        return list(row.values.values)
+    return [Fraction(value) if isfinite(value) else None for value in row_numbers(row)]
+
+
+def _out_of_range(row: Row, token: int, number: Fraction | None) -> SettingsError:
+    has = "no finite number" if number is None else shown(float(number))
+    return SettingsError(
+        f"token {token} has {has}",
+        place=row.place,
+        expected="numbers from 0 to 1",
+        advice="a ratio above 1 accepts always, which is 1; 0/0 (a token that is never drafted, a "
+        "residual that is empty) can be 0: it changes no law",
+    )
 
 
 def _law(chances: Chances, row: Row) -> Chances:
     """A law, or zeros; numbers of an array are weights over their sum, which was rounded."""
     total = sum(chances, Fraction(0))
-    slack = _ROUNDING if isinstance(row.values, FloatValues) else 0
+    slack = _ROUNDING.get(row.numbers, Fraction(0))
     if total and abs(total - 1) > slack:
         raise SettingsError(
             f"the numbers sum to {shown(float(total))}",

@@ -23,9 +23,13 @@ FLOORS = {
     "recording": 4,
     "reports": 5,
     "api": 5,
+    "python_arrays": 5,
     "python_rows": 5,
+    "python_sampling": 5,
     "python_tokens": 5,
+    "testing": 6,
     "cli": 6,
+    "pytest_plugin": 7,  # reads the options of specdist check, as the command line does
     "__main__": 7,
     "": 7,  # specdist/__init__.py, the public names
 }
@@ -35,7 +39,11 @@ SAME_FLOOR = {
     ("findings", "model"),
     ("api", "python_rows"),
     ("api", "python_tokens"),
+    ("api", "python_sampling"),
+    ("python_rows", "python_arrays"),
+    ("python_tokens", "python_arrays"),
     ("python_tokens", "python_rows"),
+    ("python_sampling", "python_rows"),
 }
 
 #: Library -> prefixes of the modules that may import it anywhere.

@@ -7,8 +7,9 @@ becomes fractions. No value changes on the way.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
+from math import gcd, lcm
 from typing import TYPE_CHECKING, TypeVar
 
 from specdist.exact.law import FloatLaw, Law, RationalLaw
@@ -87,9 +88,9 @@ def _as_float(law: Law) -> FloatLaw | None:
 
     largest = max(law.values)
     ids = [token for token, value in enumerate(law.values) if value]
-    ratios = [law.values[token] / largest for token in ids]
-    weights = [float(ratio) for ratio in ratios]
-    if any(Fraction(weight) != ratio for weight, ratio in zip(weights, ratios, strict=True)):
+    weights = _floats([law.values[token] / largest for token in ids])
+    weights = weights or _floats(_whole([law.values[token] for token in ids]))
+    if weights is None:
         return None
     return FloatLaw(
         law.size,
@@ -98,6 +99,25 @@ def _as_float(law: Law) -> FloatLaw | None:
         ids=np.array(ids, dtype=np.intp),
         origin=_identity(law) or law,
     )
+
+
+def _floats(numbers: Sequence[Fraction | int]) -> list[float] | None:
+    """The numbers as floats, or None unless each is one exactly."""
+    try:
+        floats = [float(number) for number in numbers]
+    except OverflowError:
+        return None
+    exact = all(Fraction(x) == number for x, number in zip(floats, numbers, strict=True))
+    return floats if exact else None
+
+
+def _whole(values: Sequence[Fraction]) -> list[int]:
+    """The smallest whole numbers in the same proportion: what floats over their sum come back to,
+    whatever they were divided by."""
+    denominator = lcm(*(value.denominator for value in values))
+    numbers = [value.numerator * (denominator // value.denominator) for value in values]
+    common = gcd(*numbers)
+    return [number // common for number in numbers]
 
 
 def _float_vectors(laws: Mapping[Name, FloatLaw], everywhere: bool) -> dict[Name, ExactVector]:
