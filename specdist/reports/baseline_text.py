@@ -30,20 +30,19 @@ def lines(report: Report, view: View) -> list[str]:
         shown.append(f"  ... and {len(told) - most} more better")
     for note in found.notes:
         shown += layout.wrap(f"note: {note}", "  ", "      ")
-    return ["", *shown]
+    return shown
 
 
 def counts_text(found: BaselineReport) -> str:
-    """``64 steps matched: 1 worse, 2 better; 1 missing, 3 new``."""
+    """``64 steps matched, 1 worse, 2 better; 1 missing, 3 new``."""
     known = (
         (len(found.worse), "worse"),
         (len(found.undecided), "undecided"),
         (len(found.better), "better"),
     )
-    parts = [f"{count} {word}" for count, word in known if count] or ["none worse"]
-    if not found.worse and "none worse" not in parts:
-        parts.insert(0, "none worse")
-    text = f"{plural(found.matched, 'step')} matched: {', '.join(parts)}"
+    parts = [] if found.worse else ["none worse"]
+    parts += [f"{count} {word}" for count, word in known if count]
+    text = f"{plural(found.matched, 'step')} matched, {', '.join(parts)}"
     others = [
         f"{count} {word}"
         for count, word in ((len(found.missing), "missing"), (found.new, "new"))

@@ -49,7 +49,8 @@ def render(report: Report, view: View) -> str:
     lines += cost_text.of_steps(report, view)
     lines += _folded(found[Severity.NOTE], view)
     lines += _counters(report)
-    lines += baseline_text.lines(report, view)
+    against = baseline_text.lines(report, view)
+    lines += ["", *against] if lines and lines[-1] and against else against
     lines += skipped(report.not_captures)
     scope = scope_lines(report)
     if scope and lines and lines[-1]:

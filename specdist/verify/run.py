@@ -98,6 +98,10 @@ class Run:
         """
         started = monotonic()
         for capture in self.captures:
+            if self.sources and self._out_of_time(started):
+                what = f"the time budget ended the run before {capture.source}"
+                self.findings.append(Finding("undecided-budget", Severity.WARNING, what))
+                break
             if isinstance(capture, Unreadable):
                 self.unreadable.append(capture)
                 continue
@@ -109,8 +113,6 @@ class Run:
                 self.unreadable.append(Unreadable.of(capture.source, error))
             else:
                 self.sources.append(capture.source)
-            if self._out_of_time(started):
-                break
 
     def report(self) -> Report:
         """The report over everything that `results` has yielded."""

@@ -10,7 +10,8 @@ from specdist.model.baseline import Measure, StepRecord, What, divided
 from specdist.model.figure import Figure
 from specdist.model.finding import Severity
 from specdist.model.joint_report import JointResult
-from specdist.model.report import RoleUse, StepResult
+from specdist.model.partial_report import BoundedPosition
+from specdist.model.report import PositionResult, RoleUse, StepResult
 
 
 def record_of(step: StepResult) -> StepRecord:
@@ -28,12 +29,14 @@ def record_of(step: StepResult) -> StepRecord:
 
 
 def _measures(step: StepResult) -> Iterable[Measure]:
-    for position in (*step.positions, *step.bounded):
+    positions: list[PositionResult | BoundedPosition] = [*step.positions, *step.bounded]
+    for position in positions:
         yield Measure(What.VARIATION, position.index, position.total_variation)
         yield Measure(What.ACCEPTANCE, position.index, position.acceptance_rate)
-    for bonus in (step.bonus, step.bounded_bonus):
-        if bonus is not None:
-            yield Measure(What.VARIATION, -1, bonus.total_variation)
+    if step.bonus is not None:
+        yield Measure(What.VARIATION, -1, step.bonus.total_variation)
+    if step.bounded_bonus is not None:
+        yield Measure(What.VARIATION, -1, step.bounded_bonus.total_variation)
     if step.joint is not None:
         yield Measure(What.VARIATION, None, step.joint.total_variation)
         if step.joint.depth:
@@ -71,8 +74,10 @@ def _conditions(step: StepResult) -> tuple[tuple[str, str], ...]:
 
 
 def _roles(step: StepResult) -> Sequence[RoleUse]:
-    for part in (*step.positions, *step.bounded):
-        return part.roles
+    if step.positions:
+        return step.positions[0].roles
+    if step.bounded:
+        return step.bounded[0].roles
     return () if step.joint is None else step.joint.roles
 
 
