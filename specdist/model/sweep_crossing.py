@@ -65,9 +65,9 @@ class FloorAnswer:
 
     ``grid`` counts the values of the sweep, ``reaching`` those whose rate reaches the floor and
     ``below`` those whose rate does not; ``open_at`` lists the others, ``equal_at`` the values whose
-    rate is the floor exactly. ``complete``: the rate is constant between places that were all
-    checked, so that no crossing is missed; ``cells`` counts the places and stretches checked.
-    ``whole``: the option takes whole numbers only.
+    rate is the floor exactly. ``complete``: the rate is constant between ``places`` values, and was
+    worked out at and between all of them, so that no crossing is missed. ``whole``: the option
+    takes whole numbers only, which are the places.
     """
 
     floor: Fraction
@@ -78,5 +78,5 @@ class FloorAnswer:
     equal_at: tuple[Fraction, ...]
     crossings: tuple[Crossing, ...]
     complete: bool = False
-    cells: int = 0
+    places: int = 0
     whole: bool = False

@@ -15,6 +15,7 @@ from specdist.reports.json_numbers import Object, number
 
 _DECIMALS = 12
 _VISIBLE = Fraction(1, 10**6)
+_NARROW = 1000
 _PLAIN = Numerals()
 
 
@@ -31,7 +32,8 @@ def _counts(answer: FloorAnswer, axis: str, numerals: Numerals) -> str:
     floor = f"floor {value_text(answer.floor, numerals)}"
     if answer.reaching == answer.grid:
         return f"{floor}: reached at all {values}"
-    text = f"{floor}: reached at {answer.reaching} of {values}"
+    reaching = answer.reaching or "none"
+    text = f"{floor}: reached at {reaching} of {values}"
     if answer.open_at:
         text += f", {answer.below} below, {len(answer.open_at)} undecided"
     return text
@@ -57,12 +59,12 @@ def _values(values: list[Fraction] | tuple[Fraction, ...], numerals: Numerals) -
 
 def _how_complete(answer: FloorAnswer, axis: str) -> str:
     if answer.complete and answer.whole:
-        return f"no crossing is missed: all {answer.cells} whole numbers were checked"
+        return f"no crossing is missed: all {answer.places} whole numbers were checked"
     if answer.complete:
+        places = f"{answer.places} value{'s' if answer.places != 1 else ''}"
         return (
-            f"no crossing is missed: the rate is constant between the values at which {axis} cuts "
-            f"another set of tokens, and all {answer.cells} of these values and stretches were "
-            "worked out"
+            f"no crossing is missed: the rate can change at {places} of {axis} only, and was "
+            "worked out at and between all of them"
         )
     return (
         "between neighbouring values the rate may also cross the floor and come back: "
@@ -72,7 +74,7 @@ def _how_complete(answer: FloorAnswer, axis: str) -> str:
 
 def _crossing(crossing: Crossing, numerals: Numerals) -> str:
     text = f"lost {_region(crossing, numerals)}"
-    if crossing.place is Place.JUMP or _is_visible(crossing):
+    if _is_visible(crossing):
         before, after = (_rate(rate, numerals) for rate in (crossing.before, crossing.after))
         text += f"; the rate goes from {before} to {after} there"
     if crossing.rounding:
@@ -84,29 +86,28 @@ def _region(crossing: Crossing, numerals: Numerals) -> str:
     """Where the floor is lost, on this side of the next crossing."""
     falls = crossing.direction is Direction.FALLS
     low, high = (value_text(value, numerals) for value in (crossing.low, crossing.high))
+    beside = "above" if falls else "below"
     if crossing.place is Place.EQUAL:
-        beside = "above" if falls else "below"
-        return f"{beside} {low}, exactly: at {low} the rate equals the floor"
+        return f"{beside} {low} (exact), where the rate equals the floor"
     if crossing.place is Place.JUMP and crossing.value_reaches:
-        return f"{'above' if falls else 'below'} {low}, exactly: {low} itself reaches the floor"
+        return f"{beside} {low} (exact), which itself reaches it"
     if crossing.place is Place.JUMP:
-        return f"{f'from {low} on' if falls else f'up to {low}'}, exactly: {low} itself is below"
+        return f"{f'from {low} (exact) on' if falls else f'up to {low} (exact)'}, itself below"
     if crossing.place is Place.WHOLE:
-        return f"from {high} on; {low} reaches it" if falls else f"up to {low}; {high} reaches it"
-    digits = f"a value between {low} and {high}"
-    return f"from {digits} on" if falls else f"up to {digits}"
+        return f"from {high} on, {low} reaches it" if falls else f"up to {low}, {high} reaches it"
+    return f"{beside} a value between {low} and {high}"
 
 
 def _is_visible(crossing: Crossing) -> bool:
     """Whether the rates on both sides differ in the digits that are shown."""
-    gap = abs(crossing.after.least - crossing.before.least)
-    return crossing.place in (Place.WHOLE, Place.BETWEEN) and gap > _VISIBLE
+    return abs(crossing.after.least - crossing.before.least) > _VISIBLE
 
 
 def _rate(rate: Interval, numerals: Numerals) -> str:
-    if rate.closed:
-        return numerals.rate(Figure.of(rate.least))
-    return interval_text.cell(rate, numerals)
+    middle = (rate.least + rate.most) / 2
+    if rate.width * _NARROW > middle:
+        return interval_text.interval(rate, numerals)
+    return numerals.rate(Figure.of(middle, rate.width / 2))
 
 
 def value_text(value: Fraction, numerals: Numerals = _PLAIN) -> str:
@@ -134,6 +135,7 @@ def to_json(answer: FloorAnswer, exact: bool) -> Object:
         "undecided_at": [plain(value) for value in answer.open_at],
         "equal_at": [plain(value) for value in answer.equal_at],
         "complete": answer.complete,
+        "places": answer.places,
         "crossings": [_crossing_json(crossing, exact) for crossing in answer.crossings],
     }
 

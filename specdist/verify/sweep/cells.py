@@ -31,6 +31,11 @@ class Cells:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def places(self) -> int:
+        """How many values there are at which the rate may change."""
+        return len(self.values) if self.whole else len(self.points)
+
 
 def whole_cells(low: Fraction, high: Fraction) -> Cells:
     """The whole numbers from one to another."""

@@ -75,7 +75,7 @@ def floor_answer(
         equal_at=tuple(v for v in grid if probe.equals(v)),
         crossings=tuple(found),
         complete=complete and not any(one.rounding for one in found),
-        cells=len(cells) if cells is not None and complete else 0,
+        places=cells.places if cells is not None and complete else 0,
         whole=whole,
     )
 
