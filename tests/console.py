@@ -86,3 +86,19 @@ def _split(chunk: str) -> tuple[str, str]:
         end += 1
     command = " ".join(line.removesuffix("\\").strip() for line in lines[: end + 1])
     return command, "\n".join(lines[end + 1 :])
+
+
+def too_wide(path: Path) -> list[str]:
+    """Lines of more than 130 characters, and lines of output of more than 80; those of ``--quiet``
+    may have any length, for they are for tools."""
+    text = path.read_text(encoding="utf-8")
+    outside = _BLOCK.sub("", text).splitlines()
+    inside = [
+        line
+        for session in (sessions(path) if _BLOCK.search(text) else [])
+        if not {"--quiet", "-q"} & set(session.command.split())
+        for line in (session.output or "").splitlines()
+    ]
+    return [line for line in outside if len(line) > 130] + [
+        line for line in inside if len(line) > 80
+    ]
