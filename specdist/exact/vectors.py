@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Name = TypeVar("Name", bound=Hashable)
 
+_LARGEST = 1_100
+"""Bits of a sum of floats over any vocabulary that fits into memory."""
+
 
 def vectors_of_laws(laws: Mapping[Name, Law], everywhere: bool = False) -> dict[Name, ExactVector]:
     """One exact vector per law, all over the same tokens. All laws must have the same size.
@@ -89,7 +92,9 @@ def _as_float(law: Law) -> FloatLaw | None:
     largest = max(law.values)
     ids = [token for token, value in enumerate(law.values) if value]
     weights = _floats([law.values[token] / largest for token in ids])
-    weights = weights or _floats(_whole([law.values[token] for token in ids]))
+    if weights is None:
+        whole = _whole([law.values[token] for token in ids])
+        weights = None if whole is None else _floats(whole)
     if weights is None:
         return None
     return FloatLaw(
@@ -111,10 +116,14 @@ def _floats(numbers: Sequence[Fraction | int]) -> list[float] | None:
     return floats if exact else None
 
 
-def _whole(values: Sequence[Fraction]) -> list[int]:
+def _whole(values: Sequence[Fraction]) -> list[int] | None:
     """The smallest whole numbers in the same proportion: what floats over their sum come back to,
-    whatever they were divided by."""
-    denominator = lcm(*(value.denominator for value in values))
+    whatever they were divided by. None where they are far too large for floats."""
+    denominator = 1
+    for value in values:
+        denominator = lcm(denominator, value.denominator)
+        if denominator.bit_length() > _LARGEST:
+            return None
     numbers = [value.numerator * (denominator // value.denominator) for value in values]
     common = gcd(*numbers)
     return [number // common for number in numbers]
