@@ -1,9 +1,9 @@
 """CSV by RFC 4180: a row a position, of a replay a row a step.
 
-Lines end in CRLF, texts with commas, quotes or line breaks are quoted. Numbers are decimals;
-``_exact`` is the fraction, ``_bound`` how far rounding may have moved the number, ``_least`` and
-``_most`` the interval where rows are known in part. A text that a spreadsheet would take for a
-formula (it begins with ``=``, ``+``, ``-``, ``@``, a tab or CR; see OWASP, "CSV Injection") has an
+Lines end in CRLF; texts with commas or quotes are quoted, line breaks in them are escaped. Numbers
+are decimals; ``_exact`` is the fraction, ``_bound`` how far rounding may have moved the number,
+``_least`` and ``_most`` the interval where rows are known in part. A text that a spreadsheet would
+take for a formula (it begins with ``=``, ``+``, ``-`` or ``@``; see OWASP, "CSV Injection") has an
 apostrophe in front.
 """
 
@@ -19,7 +19,7 @@ from specdist.model.figure import Figure
 from specdist.model.partial_report import BoundedPosition
 from specdist.model.replay_report import ReplayReport
 from specdist.model.report import PositionResult, Report, StepResult
-from specdist.reports.forms.clean_text import printable
+from specdist.reports.forms.clean_text import one_line
 from specdist.reports.forms.form import AnyReport, FormOptions
 from specdist.reports.json_numbers import number
 
@@ -100,5 +100,5 @@ def _replayed(report: ReplayReport) -> Iterator[Cells]:
 
 def safe_text(text: str) -> str:
     """A text that no spreadsheet evaluates."""
-    text = printable(text)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and text else text
+    text = one_line(text)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

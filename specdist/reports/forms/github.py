@@ -18,6 +18,7 @@ from specdist.reports.forms.clean_text import cut, one_line, printable
 from specdist.reports.forms.entries import Entry, Weight, entries
 from specdist.reports.forms.form import AnyReport, FormOptions
 from specdist.reports.forms.places import where_of
+from specdist.reports.outline import Outline
 from specdist.reports.outlines import outline_of
 from specdist.reports.view import plural
 
@@ -45,10 +46,16 @@ def render(report: AnyReport, options: FormOptions) -> str:
     lines = []
     for level, told in found.items():
         lines += _level(level, told, MOST - (level == "notice"), options)
-    passed = outline.outcome is Outcome.PASSED
-    title = f"specdist: {outline.verdict}" if passed else f"specdist: {outline.outcome.value}"
-    lines.append(_command("notice", {"title": title}, outline.headline))
+    said = any(entry.message == outline.headline for entry in (*found["error"], *found["warning"]))
+    if not said:
+        lines.append(_command("notice", {"title": _title(outline)}, outline.headline))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _title(outline: Outline) -> str:
+    """A pass says of what kind: equal, or within tolerance."""
+    passed = outline.outcome is Outcome.PASSED
+    return f"specdist: {outline.verdict if passed else outline.outcome.value}"
 
 
 def _level(level: str, told: Sequence[Entry], most: int, options: FormOptions) -> list[str]:

@@ -28,21 +28,21 @@ _ENDED = 400
 """Room for the sentences that say what was left out."""
 _LONGEST, _CELL, _MOST_FIGURES = 8000, 200, 3
 
-_WORDS = {
+WORDS = {
     Outcome.PASSED: "passed",
     Outcome.FAILED: "failed",
     Outcome.ALLOWED: "differs, allowed",
     Outcome.UNDECIDED: "undecided",
     Outcome.NOTHING_CHECKED: "nothing checked",
 }
-_RANKS = {
+RANKS = {
     Outcome.FAILED: 0,
     Outcome.UNDECIDED: 1,
     Outcome.NOTHING_CHECKED: 2,
     Outcome.ALLOWED: 3,
     Outcome.PASSED: 4,
 }
-_LABELS = {
+LABELS = {
     Weight.BROKEN: "error",
     Weight.FAILS: "error",
     Weight.OPEN: "undecided",
@@ -64,7 +64,7 @@ def render(report: AnyReport, options: FormOptions) -> str:
 
 
 def _head(outline: Outline, options: FormOptions) -> str:
-    title = f"## specdist {outline.command}: {_WORDS[outline.outcome]}\n\n"
+    title = f"## specdist {outline.command}: {WORDS[outline.outcome]}\n\n"
     figures = [f"{name} {text_of(f, options.exact)}" for name, f in outline.figures]
     listed = "".join(f"- {words(line)}\n" for line in figures)
     return f"{title}{words(outline.headline)}\n" + (f"\n{listed}" if listed else "")
@@ -78,7 +78,7 @@ def _cases(outline: Outline, options: FormOptions, room: int) -> str:
     names = names if len(names) <= _MOST_FIGURES else []
     noun = "check" if outline.command == "replay" else "step"
     head = "\n" + table(["verdict", noun, "capture", *names], len(names))
-    order = sorted(outline.cases, key=lambda case: _RANKS[case.outcome])
+    order = sorted(outline.cases, key=lambda case: RANKS[case.outcome])
     others = sum(case.outcome is not Outcome.PASSED for case in order)
     listed = order[: others + max(options.show, 1)]
     rows, shown = fitting((_row(case, names, options) for case in listed), room - len(head))
@@ -114,7 +114,7 @@ def _findings(outline: Outline, room: int) -> str:
 def _lesson(entry: Entry) -> str:
     place = f" at {code(cut(entry.place, _CELL))}" if entry.place else ""
     lesson = block(cut(entry.lesson, _LONGEST))
-    return f"\n{_LABELS[entry.weight]} {code(entry.ident)}{place}\n\n{lesson}"
+    return f"\n{LABELS[entry.weight]} {code(entry.ident)}{place}\n\n{lesson}"
 
 
 def _notes(found: Sequence[Entry]) -> Iterator[str]:

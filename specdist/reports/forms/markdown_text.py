@@ -12,7 +12,10 @@ import re
 
 from specdist.reports.forms.clean_text import one_line, printable
 
-_PLAIN = re.compile(r"[A-Za-z0-9 ,.;:()/=+%'-]*")
+_PLAIN = re.compile(
+    r"(?!\d+[.)] )(?!.*(?:://|www\.|:[a-z0-9+-]+:))[A-Za-z0-9(][A-Za-z0-9 ,.;:()/=+%'-]*"
+)
+"""No list, link or emoji, and no other markup."""
 _TICKS = re.compile("`+")
 
 

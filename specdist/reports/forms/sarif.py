@@ -23,7 +23,7 @@ from specdist.reports.forms.entries import Entry, Weight, entries
 from specdist.reports.forms.fingerprints import Fingerprints
 from specdist.reports.forms.form import AnyReport, FormOptions
 from specdist.reports.forms.places import path_of, where_of
-from specdist.reports.forms.sarif_results import location, result
+from specdist.reports.forms.sarif_results import artifact, location, result
 from specdist.reports.forms.sarif_rules import Rules
 from specdist.reports.forms.shown_figures import figure_values, setting_texts
 from specdist.reports.json_numbers import Object
@@ -123,11 +123,7 @@ def _artifacts(outline: Outline, root: str) -> list[Object]:
     """The files that were looked at, those that could not be read included."""
     named = [*outline.sources, *(item.source for item in outline.unreadable)]
     paths = dict.fromkeys(path_of(file_of(name), root) for name in named)
-    return [
-        {**location(where_of(path, "", ""))["physicalLocation"], "roles": ["analysisTarget"]}
-        for path in paths
-        if path
-    ]
+    return [{"location": artifact(path), "roles": ["analysisTarget"]} for path in paths if path]
 
 
 def _properties(outline: Outline, options: FormOptions, left: int) -> Object:

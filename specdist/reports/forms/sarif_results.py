@@ -49,8 +49,7 @@ def result(
     if full and entry.lesson != entry.message:
         text += f"\n\n{entry.lesson}"
     places = _places(entry, root, sources)
-    path = places[0].path if places else ""
-    stable = prints.of(entry, path)
+    stable = prints.of(entry, places[0].path)
     written: Object = {
         "ruleId": entry.ident,
         "ruleIndex": rules.index_of(entry.ident),
@@ -61,8 +60,6 @@ def result(
         "partialFingerprints": {"specdist/v1": stable, "primaryLocationLineHash": stable},
         "properties": _properties(entry, figures),
     }
-    if not places and entry.case:
-        written["locations"] = [_logical(entry)]
     if entry.weight in SUPPRESSED:
         reason = {"kind": "external", "status": "accepted"}
         written["suppressions"] = [{**reason, "justification": SUPPRESSED[entry.weight]}]
@@ -71,21 +68,32 @@ def result(
 
 def location(where: Where) -> Object:
     """A file, with its line where that is known; relative paths are those of the repository."""
-    artifact: Object = {"uri": uri_of(where.path)}
-    if not where.path.startswith("/"):
-        artifact["uriBaseId"] = "%SRCROOT%"
-    place: Object = {"artifactLocation": artifact}
+    place: Object = {"artifactLocation": artifact(where.path)}
     if where.line is not None:
         place["region"] = {"startLine": where.line}
     return {"physicalLocation": place}
 
 
+def artifact(path: str) -> Object:
+    """The URI of a file."""
+    uri = uri_of(path)
+    return {"uri": uri} if path.startswith("/") else {"uri": uri, "uriBaseId": "%SRCROOT%"}
+
+
 def _places(entry: Entry, root: str, sources: Sequence[str]) -> list[Where]:
-    own = where_of(entry.source, entry.place, root)
-    if own.path or entry.source:
-        return [own] if own.path else []
-    files = (where_of(source, "", root) for source in sources)
-    return list(dict.fromkeys(where for where in files if where.path))[:MOST_FILES]
+    """Where it is; of the whole run, the captures. Code scanning refuses the whole log for one
+    result without a file, so rows from elsewhere get the name of where they came from."""
+    if entry.source:
+        own = where_of(entry.source, entry.place, root)
+        return [own if own.path else _no_file(entry.source)]
+    files = [where_of(source, "", root) for source in sources]
+    named = dict.fromkeys(where for where in files if where.path)
+    return list(named)[:MOST_FILES] or [_no_file(sources[0] if sources else "specdist")]
+
+
+def _no_file(source: str) -> Where:
+    """``stdin`` or ``command-line``."""
+    return Where(source.strip("<>").replace(" ", "-"))
 
 
 def _logical(entry: Entry) -> Object:
