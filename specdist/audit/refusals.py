@@ -1,0 +1,50 @@
+"""What an audit cannot follow or must not believe: each says where, why and what to change."""
+
+from __future__ import annotations
+
+from specdist.errors import SpecdistError
+
+
+class AuditError(SpecdistError):
+    """Base of everything that ends an audit without a verdict."""
+
+    ident = "invalid-input"
+
+
+class RefusalError(AuditError):
+    """A use of randomness that cannot be followed exactly."""
+
+
+class AdapterError(AuditError):
+    """The adapter itself: not found, no tokens, tokens outside the vocabulary, draws nothing."""
+
+
+class NotAFunctionError(AuditError):
+    """The same answers led to another question: there is state that runs share."""
+
+    @classmethod
+    def of(cls, before: str, now: str, depth: int) -> NotAFunctionError:
+        """``before`` and ``now`` are what two runs asked after the same ``depth`` answers."""
+        return cls(
+            f"not a function of its draws: after the same {depth} answers one run asks for "
+            f"{before}, another for {now}",
+            expected="every run begins in the same state and draws through what is intercepted",
+            advice="make the state inside the adapter (a class is made anew for every run), or "
+            "draw with specdist.audit.draw",
+        )
+
+
+class BudgetError(AuditError):
+    """More leaves than allowed."""
+
+    ident = "undecided-budget"
+
+    @classmethod
+    def after(cls, count: int) -> BudgetError:
+        """``count``: leaves that were met."""
+        return cls(
+            f"more than {count} leaves",
+            expected="V^(g+1) (1 + g/4) leaves a step, at most, for V tokens and g draft tokens",
+            advice="take fewer tokens, draft tokens or steps (--vocab, --gamma, --steps), or "
+            "raise --budget",
+        )

@@ -1,0 +1,127 @@
+"""Every branch of a program that draws: one run a leaf, with its exact probability.
+
+A program asks the `Session` for every random decision. A run follows the answers that are laid out
+for it and takes the first branch of every decision after them; then the deepest decision with a
+branch left is turned, until none is left. The mass of a leaf is the product of the masses of its
+branches, so the masses of all leaves sum to 1 exactly.
+
+What a program asks at a decision must depend on its earlier answers only. Each decision keeps what
+was asked, and a run that asks something else there ends the exploration (`NotAFunctionError`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, TypeVar
+
+from specdist.audit.refusals import NotAFunctionError, BudgetError
+
+Outcome = TypeVar("Outcome")
+_ONE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf(Generic[Outcome]):
+    """What one run came to, and the probability of its answers."""
+
+    outcome: Outcome
+    mass: Fraction
+    answers: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Decision:
+    asked: str
+    masses: tuple[Fraction, ...]
+    taken: int
+
+    def turn(self) -> bool:
+        """Goes to the next branch that has mass; False when there is none."""
+        for branch in range(self.taken + 1, len(self.masses)):
+            if self.masses[branch]:
+                self.taken = branch
+                return True
+        return False
+
+
+class Session:
+    """The decisions of one run. ``choose`` is all that a source of randomness needs."""
+
+    def __init__(self, path: list[_Decision]) -> None:
+        self._path = path
+        self._depth = 0
+
+    @property
+    def depth(self) -> int:
+        """How many decisions the run has asked for so far."""
+        return self._depth
+
+    def choose(self, asked: str, masses: Sequence[Fraction]) -> int:
+        """The branch that this run takes. ``asked`` says what is decided and where; ``masses`` are
+        the conditional probabilities of the branches, summing to 1.
+
+        Raises NotAFunctionError where an earlier run asked something else after the same answers, and
+        ValueError for masses that are no law.
+        """
+        given = tuple(masses)
+        if sum(given) != 1 or min(given) < 0:
+            raise ValueError(f"the masses of {asked} are no law")
+        if len(given) == 1:
+            return 0
+        if self._depth < len(self._path):
+            known = self._path[self._depth]
+            if (known.asked, known.masses) != (asked, given):
+                raise NotAFunctionError.of(known.asked, asked, self._depth)
+        else:
+            first = next(branch for branch, mass in enumerate(given) if mass)
+            self._path.append(_Decision(asked, given, first))
+        self._depth += 1
+        return self._path[self._depth - 1].taken
+
+    def finished(self) -> None:
+        """Raises NotAFunctionError where a run asks for fewer decisions than the one before."""
+        if self._depth < len(self._path):
+            known = self._path[self._depth]
+            raise NotAFunctionError.of(known.asked, "nothing more", self._depth)
+
+
+def leaves(
+    program: Callable[[Session], Outcome], budget: int | None = None
+) -> Iterator[Leaf[Outcome]]:
+    """Runs the program once for every leaf.
+
+    Raises BudgetError when more than ``budget`` leaves are met, NotAFunctionError where runs do not
+    agree on what they ask.
+    """
+    path: list[_Decision] = []
+    count = 0
+    while True:
+        session = Session(path)
+        outcome = program(session)
+        session.finished()
+        mass = _ONE
+        for decision in path:
+            mass *= decision.masses[decision.taken]
+        count += 1
+        yield Leaf(outcome, mass, tuple(decision.taken for decision in path))
+        while path and not path[-1].turn():
+            path.pop()
+        if not path:
+            return
+        if budget is not None and count >= budget:
+            raise BudgetError.after(count)
+
+
+def replay(
+    program: Callable[[Session], Outcome], path: Sequence[tuple[str, tuple[Fraction, ...], int]]
+) -> Outcome:
+    """One run with answers that are known. Raises NotAFunctionError where it asks something else."""
+    decisions = [_Decision(asked, masses, taken) for asked, masses, taken in path]
+    session = Session(decisions)
+    outcome = program(session)
+    session.finished()
+    if len(decisions) != len(path):
+        raise NotAFunctionError.of("nothing more", decisions[len(path)].asked, len(path))
+    return outcome
