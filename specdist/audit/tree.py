@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeVar
 
-from specdist.audit.refusals import NotAFunctionError, BudgetError
+from specdist.audit.refusals import BudgetError, NotAFunctionError
 
 Outcome = TypeVar("Outcome")
 _ONE = Fraction(1)
@@ -24,11 +24,17 @@ _ONE = Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Leaf(Generic[Outcome]):
-    """What one run came to, and the probability of its answers."""
+    """What one run came to, the probability of its answers, and the decisions: what was asked, the
+    masses of the branches, the branch taken."""
 
     outcome: Outcome
     mass: Fraction
-    answers: tuple[int, ...]
+    path: tuple[tuple[str, tuple[Fraction, ...], int], ...]
+
+    @property
+    def answers(self) -> tuple[int, ...]:
+        """The branch taken at every decision."""
+        return tuple(taken for _, _, taken in self.path)
 
 
 @dataclass(slots=True)
@@ -62,8 +68,8 @@ class Session:
         """The branch that this run takes. ``asked`` says what is decided and where; ``masses`` are
         the conditional probabilities of the branches, summing to 1.
 
-        Raises NotAFunctionError where an earlier run asked something else after the same answers, and
-        ValueError for masses that are no law.
+        Raises NotAFunctionError where an earlier run asked something else after the same answers,
+        and ValueError for masses that are no law.
         """
         given = tuple(masses)
         if sum(given) != 1 or min(given) < 0:
@@ -105,7 +111,8 @@ def leaves(
         for decision in path:
             mass *= decision.masses[decision.taken]
         count += 1
-        yield Leaf(outcome, mass, tuple(decision.taken for decision in path))
+        taken = tuple((decision.asked, decision.masses, decision.taken) for decision in path)
+        yield Leaf(outcome, mass, taken)
         while path and not path[-1].turn():
             path.pop()
         if not path:
@@ -114,14 +121,9 @@ def leaves(
             raise BudgetError.after(count)
 
 
-def replay(
-    program: Callable[[Session], Outcome], path: Sequence[tuple[str, tuple[Fraction, ...], int]]
-) -> Outcome:
-    """One run with answers that are known. Raises NotAFunctionError where it asks something else."""
-    decisions = [_Decision(asked, masses, taken) for asked, masses, taken in path]
-    session = Session(decisions)
+def replayed(program: Callable[[Session], Outcome], leaf: Leaf[Outcome]) -> Outcome:
+    """The same run once more. Raises NotAFunctionError where it asks something else."""
+    session = Session([_Decision(*decision) for decision in leaf.path])
     outcome = program(session)
     session.finished()
-    if len(decisions) != len(path):
-        raise NotAFunctionError.of("nothing more", decisions[len(path)].asked, len(path))
     return outcome

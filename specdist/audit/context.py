@@ -1,0 +1,90 @@
+"""The run that is going on: its table, its step, its decisions. `case` and `draw` look here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from specdist.audit.refusals import AdapterError
+from specdist.audit.tables import Law, Table, Tokens
+from specdist.audit.tree import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What an audit was asked for. ``dtype`` is the float format that rows are served in,
+    ``framework`` what serves them: "torch", "numpy" or "" (torch where the adapter imported it)."""
+
+    vocab: int = 3
+    gamma: int = 2
+    steps: int = 2
+    dtype: str = "float32"
+    framework: str = ""
+
+
+@dataclass(slots=True)
+class Proposal:
+    """The draft tokens of one step, and whether draft rows were handed out for a test."""
+
+    context: Tokens
+    tokens: list[int] = field(default_factory=list)
+    rows_handed: bool = False
+
+
+@dataclass(slots=True)
+class Context:
+    """One run. ``emitted`` are the tokens of the steps before; ``proposals`` one for each step."""
+
+    setup: Setup
+    table: Table
+    session: Session
+    emitted: Tokens = ()
+    proposals: list[Proposal] = field(default_factory=list)
+    draws: int = 0
+    served: dict[int, tuple[object, str]] = field(default_factory=dict)
+    """Rows that were served, by identity: the row itself (kept alive) and the side it is of."""
+
+    def begin_step(self) -> None:
+        """A new step, in which nothing is drafted yet."""
+        self.proposals.append(Proposal(self.emitted))
+
+    @property
+    def proposal(self) -> Proposal:
+        """That of the step that is going on."""
+        return self.proposals[-1]
+
+    def choose(self, asked: str, masses: Sequence[object]) -> int:
+        """A decision of the run, counted as a draw."""
+        self.draws += 1
+        return self.session.choose(asked, masses)  # type: ignore[arg-type]
+
+    def law(self, side: str, prefix: Tokens) -> Law:
+        """The exact row of a side after a prefix."""
+        return self.table.target(prefix) if side == "target" else self.table.draft(prefix)
+
+
+_ACTIVE: ContextVar[Context | None] = ContextVar("specdist_audit", default=None)
+
+
+def active() -> Context:
+    """The run that is going on. Raises AdapterError outside of an audit."""
+    found = _ACTIVE.get()
+    if found is None:
+        raise AdapterError(
+            "case and draw are used outside of an audit",
+            expected="inside the function that is audited",
+            advice="specdist audit FILE.py:FUNCTION",
+        )
+    return found
+
+
+@contextmanager
+def running(context: Context) -> Iterator[Context]:
+    """Makes a run the active one."""
+    token = _ACTIVE.set(context)
+    try:
+        yield context
+    finally:
+        _ACTIVE.reset(token)

@@ -1,0 +1,111 @@
+"""One table, walked: the exact law of what the adapter emits, and what its drafts were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from specdist.audit.prefix_law import SequenceLaw
+from specdist.audit.program import Outcome, Program
+from specdist.audit.refusals import AdapterError, NotAFunctionError
+from specdist.audit.tables import Law, Tokens
+from specdist.audit.tree import Leaf, leaves, replayed
+
+_ZERO = Fraction(0)
+Told = Callable[[int], None]
+
+
+@dataclass
+class Measured:
+    """``emitted`` is the law of whole outputs, ``raised`` that of exceptions by text and place
+    after what was emitted; ``drafted`` the mass of every draft token by the prefix it was drawn
+    after, where draft rows were handed to the test."""
+
+    emitted: SequenceLaw = field(default_factory=dict)
+    raised: dict[tuple[Tokens, str, str], Fraction] = field(default_factory=dict)
+    drafted: dict[Tokens, dict[int, Fraction]] = field(default_factory=dict)
+    leaves: int = 0
+    replays: int = 0
+
+    def add(self, outcome: Outcome, mass: Fraction) -> None:
+        """Takes one leaf."""
+        self.leaves += 1
+        if outcome.error:
+            key = (outcome.tokens, outcome.error, outcome.place)
+            self.raised[key] = self.raised.get(key, _ZERO) + mass
+        else:
+            self.emitted[outcome.tokens] = self.emitted.get(outcome.tokens, _ZERO) + mass
+        for context, tokens, handed in outcome.proposals:
+            for i, token in enumerate(tokens if handed else ()):
+                row = self.drafted.setdefault(context + tokens[:i], {})
+                row[token] = row.get(token, _ZERO) + mass
+
+    @property
+    def longest(self) -> int:
+        """How many tokens the longest output has."""
+        outputs = [*self.emitted, *(tokens for tokens, _, _ in self.raised)]
+        return max(map(len, outputs), default=0)
+
+    def draft_law(self, prefix: Tokens, vocab: int) -> Law:
+        """The law that the draft token after a prefix was really drawn from."""
+        row = self.drafted[prefix]
+        total = sum(row.values(), _ZERO)
+        return tuple(row.get(token, _ZERO) / total for token in range(vocab))
+
+
+def measure(program: Program, budget: int, told: Told | None = None) -> Measured:
+    """Walks every branch. ``told`` hears of every leaf.
+
+    Raises AdapterError for an adapter that draws nothing or raises whatever is drawn, and
+    NotAFunctionError where a run that is repeated comes to something else.
+    """
+    found = Measured()
+    ends: list[Leaf[Outcome]] = []
+    for leaf in _walked(program, budget):
+        found.add(leaf.outcome, leaf.mass)
+        ends = [*ends[:1], leaf]
+        if told is not None:
+            told(found.leaves)
+    if found.leaves == 1 and not ends[0].answers:
+        raise _draws_nothing(ends[0].outcome)
+    if not found.emitted:
+        raise _always_raises(ends[0].outcome)
+    for leaf in ends:
+        found.replays += 1
+        again = replayed(program, leaf)
+        if again != leaf.outcome:
+            raise NotAFunctionError(
+                f"not a function of its draws: the same {len(leaf.answers)} answers gave "
+                f"{_said(leaf.outcome)} and then {_said(again)}",
+                expected="every run begins in the same state and draws through what is intercepted",
+                advice="look for a generator that is not followed, or for state between runs",
+            )
+    return found
+
+
+def _walked(program: Program, budget: int) -> Iterator[Leaf[Outcome]]:
+    return leaves(program, budget)
+
+
+def _draws_nothing(outcome: Outcome) -> AdapterError:
+    if outcome.error:
+        return _always_raises(outcome)
+    return AdapterError(
+        "the adapter draws nothing that the audit can see",
+        expected="draws through torch, numpy, random or specdist.audit.draw",
+        advice="import the library at the top of the adapter's file; a sampler without random "
+        "numbers has nothing to audit (temperature 0?)",
+    )
+
+
+def _always_raises(outcome: Outcome) -> AdapterError:
+    return AdapterError(
+        f"the audited code raises whatever is drawn: {outcome.error}",
+        place=outcome.place,
+        expected="a step that returns its tokens",
+    )
+
+
+def _said(outcome: Outcome) -> str:
+    return outcome.error or f"tokens {list(outcome.tokens)}"

@@ -1,0 +1,99 @@
+"""An adapter as a program of its draws: steps in a row, with what they emit, draft and raise."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from specdist.audit.context import Context, Proposal, Setup, running
+from specdist.audit.interception import intercepted
+from specdist.audit.refusals import AdapterError, AuditError
+from specdist.audit.tables import Table, Tokens
+from specdist.audit.tree import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one run did. ``error`` and ``place`` are those of an exception that ended it."""
+
+    tokens: Tokens
+    proposals: tuple[tuple[Tokens, Tokens, bool], ...]
+    error: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The adapter over one table. Called with a session it runs once.
+
+    An adapter is a function without arguments that does one step and returns its tokens. A class
+    is made anew for every run and its instance called for every step, so that state between the
+    steps of one run, and no other, is kept.
+    """
+
+    adapter: Callable[[], Any]
+    setup: Setup
+    table: Table
+
+    def __call__(self, session: Session) -> Outcome:
+        """One run. Exceptions of the audited code are outcomes; those of the audit pass."""
+        run = Context(self.setup, self.table, session)
+        with running(run), ExitStack() as patches:
+            patches.enter_context(intercepted(run))
+            try:
+                step: Any = self.adapter() if inspect.isclass(self.adapter) else self.adapter
+                for _ in range(self.setup.steps):
+                    run.begin_step()
+                    run.emitted += _tokens(step(), self.setup)
+            except AuditError:
+                raise
+            except Exception as error:
+                return _outcome(run, f"{type(error).__name__}: {error}"[:200], _raised_at(error))
+        return _outcome(run)
+
+
+def _outcome(run: Context, error: str = "", place: str = "") -> Outcome:
+    return Outcome(run.emitted, tuple(map(_proposal, run.proposals)), error, place)
+
+
+def _proposal(proposal: Proposal) -> tuple[Tokens, Tokens, bool]:
+    return proposal.context, tuple(proposal.tokens), proposal.rows_handed
+
+
+def _raised_at(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
+
+
+def _tokens(answer: Any, setup: Setup) -> Tokens:
+    """The tokens of one step. Raises AdapterError for anything else."""
+    listed = answer.tolist() if hasattr(answer, "tolist") else answer
+    if isinstance(listed, int) and not isinstance(listed, bool):
+        listed = [listed]
+    if not isinstance(listed, Iterable) or isinstance(listed, str | bytes | dict):
+        raise AdapterError(
+            f"the adapter returned {type(answer).__name__}, no tokens",
+            expected="a list of token ids, the tokens that one step emits",
+        )
+    tokens: list[int] = []
+    for item in listed:
+        token = item.item() if hasattr(item, "item") else item
+        if isinstance(token, bool) or not isinstance(token, int):
+            raise AdapterError(f"the adapter returned {item!r} for a token", expected="whole ids")
+        if not 0 <= token < setup.vocab:
+            raise AdapterError(
+                f"the adapter returned token {token}, outside the vocabulary",
+                expected=f"ids 0 to {setup.vocab - 1}",
+                advice="leave padding out, and map the tokens of the engine to those of the table",
+            )
+        tokens.append(token)
+    if not tokens:
+        raise AdapterError(
+            "the adapter returned no token",
+            expected="at least one token a step: a speculative step always emits one",
+        )
+    return tuple(tokens)
