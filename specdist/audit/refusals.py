@@ -40,6 +40,13 @@ class BudgetError(AuditError):
     ident = "undecided-budget"
 
     @classmethod
+    def before(cls, count: int, allowed: int) -> BudgetError:
+        """``count``: leaves that the formula says."""
+        found = cls.after(allowed)
+        found.message = f"about {count:.2e} leaves are to be expected, and {allowed} are allowed"
+        return found
+
+    @classmethod
     def after(cls, count: int) -> BudgetError:
         """``count``: leaves that were met."""
         return cls(
