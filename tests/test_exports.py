@@ -145,9 +145,9 @@ def test_a_replay_is_exported(tmp_path: Path) -> None:
     result = run("replay", TRACE, "--export", f"json={path}")
     assert result.code == 1
     assert json.loads(path.read_text("utf-8"))["schema"] == "specdist.replay/1"
-    refused = run("replay", TRACE, "--export", f"csv={path}")
+    refused = run("replay", TRACE, "--export", f"html={path}")
     assert refused.code == 2
-    assert "a replay is not written as csv" in refused.stderr
+    assert "a replay is not written as html" in refused.stderr
 
 
 def test_a_cost_report_is_only_printed(tmp_path: Path) -> None:

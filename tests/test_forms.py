@@ -141,7 +141,7 @@ def test_texts_are_made_fit() -> None:
 
 def test_fingerprints_are_stable_and_unique() -> None:
     def entry(case: str, position: int | None, message: str = "m") -> Entry:
-        return Entry("ident", Weight.FAILS, message, "l", "a.json", case, "", position)
+        return Entry("ident", Weight.FAILS, message, str, "a.json", case, "", position)
 
     prints, again = Fingerprints(), Fingerprints()
     told = [entry("0", 0), entry("0", 1), entry("1", 0), entry("0", None), entry("0", 0)]

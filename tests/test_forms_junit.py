@@ -10,6 +10,7 @@ import pytest
 
 from specdist.model.outcome import Outcome
 from specdist.model.verdict import Verdict
+from specdist.reports.forms import junit
 from specdist.reports.forms.form import AnyReport, FormOptions
 from specdist.reports.forms.junit import render
 from tests.form_samples import (
@@ -66,6 +67,10 @@ def test_no_two_test_cases_share_a_name(name: str) -> None:
 def test_doubles_get_a_number() -> None:
     root = document(of_steps([step(Verdict.EQUAL) for _ in range(3)], "a.json"))
     assert [case.get("name") for case in root.iter("testcase")] == ["0", "0 #2", "0 #3"]
+    root = document(
+        of_steps([step(Verdict.EQUAL, id=name) for name in ("0 #2", "0", "0")], "a.json")
+    )
+    assert [case.get("name") for case in root.iter("testcase")] == ["0 #2", "0", "0 #2 #2"]
 
 
 def test_a_step_that_differs_fails_with_its_lesson() -> None:
@@ -199,6 +204,13 @@ def test_hostile_names_are_kept_as_escapes() -> None:
         "a|b`c``\\x1b[31m\\n::error::,%\\r\\x00\\ud800\\ufffe]]><x y=\"'&\\u202e"
     )
     assert "\x00" in HOSTILE
+
+
+def test_the_text_of_many_failures_is_left_out() -> None:
+    root = document(steps_of(junit.IN_FULL + 3, failing=lambda number: True))
+    texts = [failure.text or "" for failure in root.iter("failure")]
+    assert len(texts) == junit.IN_FULL + 3
+    assert [text.endswith(junit.LEFT_OUT) for text in texts[-4:]] == [False, True, True, True]
 
 
 def test_a_thousand_steps_are_a_thousand_cases() -> None:

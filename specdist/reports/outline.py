@@ -6,7 +6,7 @@ here is taken from the report; no number is computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from specdist.exact.interval import Interval
@@ -19,14 +19,15 @@ from specdist.model.outcome import Outcome
 @dataclass(frozen=True, slots=True)
 class Told:
     """A finding with its place. ``source`` is the capture as it was named, ``case`` the id of the
-    case it belongs to (empty: the run); ``lesson`` is the text that a terminal shows; ``fails``
-    tells whether it makes the run fail; ``size`` orders findings, the largest difference first."""
+    case it belongs to (empty: the run); ``tell`` makes the text that a terminal shows, for few of
+    many are ever shown; ``fails`` tells whether it makes the run fail; ``size`` orders findings,
+    the largest difference first."""
 
     finding: Finding
     source: str
     case: str
     place: str
-    lesson: str
+    tell: Callable[[], str]
     fails: bool
     size: float = 0.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from specdist.exact.interval import Interval
 from specdist.model.figure import Figure
@@ -97,7 +98,6 @@ def _findings(step: StepResult, source: str, view: View) -> Iterator[Told]:
     for finding in step.findings:
         if finding.shown is not Shown.ALONE and finding.severity is Severity.NOTE:
             continue  # said in the lesson of the finding that it belongs to
-        lines = finding_text.block(step, finding, view)
         verdict = finding_text.verdict_of(step, finding)
         tolerated = verdict is Verdict.WITHIN_TOLERANCE
         yield Told(
@@ -105,10 +105,14 @@ def _findings(step: StepResult, source: str, view: View) -> Iterator[Told]:
             source,
             step.id,
             place(step, finding.position),
-            "\n".join(lines),
+            partial(_lesson, step, finding, view),
             accuses(finding) and not tolerated,
             aggregate.size_of(step, finding),
         )
+
+
+def _lesson(step: StepResult, finding: Finding, view: View) -> str:
+    return "\n".join(finding_text.block(step, finding, view))
 
 
 def _figures(step: StepResult) -> Iterator[tuple[str, Figure | Interval]]:
@@ -134,7 +138,8 @@ def _of_run(finding: Finding, view: View) -> Told:
     lines = finding_text.headline(finding, view).split("\n")
     lines += [f"   = note: {note}" for note in finding.notes]
     lines.append(f"   = explain: specdist explain {finding.ident}")
-    return Told(finding, "", "", "", "\n".join(lines), accuses(finding), 1.0)
+    text = "\n".join(lines)
+    return Told(finding, "", "", "", lambda: text, accuses(finding), 1.0)
 
 
 def _named(*figures: tuple[str, Figure | None, Interval | None]) -> Figures:
@@ -179,7 +184,12 @@ def _check(check: CheckCount, report: ReplayReport) -> Case:
 
 def _of_trace(found: ReplayFinding, report: ReplayReport, view: View) -> Told:
     at = place_of(found.events[0]) if found.events else report.source
-    lesson = "\n".join(replay_text.lesson(report, found, view))
     return Told(
-        found.finding, report.source, "", at, lesson, accuses(found.finding), len(found.events)
+        found.finding,
+        report.source,
+        "",
+        at,
+        lambda: "\n".join(replay_text.lesson(report, found, view)),
+        accuses(found.finding),
+        len(found.events),
     )

@@ -3,7 +3,7 @@ translate entry by entry."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -36,18 +36,23 @@ class Weight(IntEnum):
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One thing to say. ``ident`` is one of the catalogue or, where no finding says it, an outcome
-    (``undecided``, ``nothing-checked``, ``failed``)."""
+    (``undecided``, ``nothing-checked``, ``failed``); ``tell`` makes the long text."""
 
     ident: str
     weight: Weight
     message: str
-    lesson: str
+    tell: Callable[[], str]
     source: str = ""
     case: str = ""
     place: str = ""
     position: int | None = None
     size: float = 0.0
     finding: Finding | None = None
+
+    @property
+    def lesson(self) -> str:
+        """The text that a terminal shows."""
+        return self.tell()
 
 
 def entries(outline: Outline) -> list[Entry]:
@@ -81,14 +86,19 @@ def of_case(case: Case) -> list[Entry]:
     weight = {Outcome.FAILED: Weight.FAILS, Outcome.UNDECIDED: Weight.OPEN}.get(case.outcome)
     if weight is not None and worst > weight:
         message = f"{case.id}: {case.verdict}"
-        said = (message, message, case.source, case.id, case.place)
-        found.append(Entry(case.outcome.value, weight, *said))
+        found.append(_plain(case.outcome, weight, message, case))
     return found
 
 
 def of_outcome(outline: Outline, weight: Weight) -> Entry:
     """What the run came to, for a run of which nothing else says it."""
-    return Entry(outline.outcome.value, weight, outline.headline, outline.headline)
+    return _plain(outline.outcome, weight, outline.headline)
+
+
+def _plain(outcome: Outcome, weight: Weight, message: str, case: Case | None = None) -> Entry:
+    """What no finding says: the message is all there is."""
+    place = ("", "", "") if case is None else (case.source, case.id, case.place)
+    return Entry(outcome.value, weight, message, lambda: message, *place)
 
 
 def _entry(told: Told, outcome: Outcome) -> Entry:
@@ -97,7 +107,7 @@ def _entry(told: Told, outcome: Outcome) -> Entry:
         finding.ident,
         _weight(told, outcome),
         finding.message,
-        told.lesson,
+        told.tell,
         told.source,
         told.case,
         told.place,
@@ -120,7 +130,9 @@ def _weight(told: Told, outcome: Outcome) -> Weight:
 
 
 def _broken(item: Unreadable) -> Entry:
-    lesson = "\n".join(unreadable_lines(item, View()))
+    def lesson() -> str:
+        return "\n".join(unreadable_lines(item, View()))
+
     place = item.place or item.source
     weight = Weight.BROKEN if item.counts else Weight.NOTE
     return Entry(item.ident, weight, item.message, lesson, item.source, "", place)

@@ -76,7 +76,7 @@ def _annotation(level: str, entry: Entry, options: FormOptions) -> str:
         "line": "" if where.line is None else str(where.line),
         "title": f"specdist: {word}{entry.ident}",
     }
-    return _command(level, properties, entry.lesson or entry.message)
+    return _command(level, properties, entry.lesson)
 
 
 def _command(level: str, properties: dict[str, str], message: str) -> str:

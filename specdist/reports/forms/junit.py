@@ -26,6 +26,10 @@ from specdist.reports.forms.shown_figures import figure_texts, setting_texts
 from specdist.reports.outline import Case, Outline, file_of
 from specdist.reports.outlines import outline_of
 
+IN_FULL = 5_000
+"""Lessons of a report: a thousand are a megabyte or more, and nobody reads further."""
+LEFT_OUT = f"(the text is left out after {IN_FULL:,}: specdist check --select STEP shows it)"
+
 _RED = (Weight.BROKEN, Weight.FAILS)
 _KINDS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 
@@ -41,13 +45,33 @@ class _Suite:
 
     def add(self, name: str, child: str = "", kind: str = "", said: str = "") -> None:
         """A test case: ``child`` is its failure, error or skip, ``said`` its output."""
-        self.names[name] += 1
-        if self.names[name] > 1:
-            name = f"{name} #{self.names[name]}"
+        name = self._unique(name)
         self.counts[kind] += 1
         head = f"    <testcase name={_quoted(name)} classname={_quoted(self.name)}"
         body = child + (f"      <system-out>{_body(said)}</system-out>\n" if said else "")
         self.cases.append(f"{head}>\n{body}    </testcase>\n" if body else f"{head}/>\n")
+
+    def _unique(self, name: str) -> str:
+        """The name, with a number behind it where it was taken."""
+        self.names[name] += 1
+        if self.names[name] == 1:
+            return name
+        return self._unique(f"{name} #{self.names[name]}")
+
+
+@dataclass(slots=True)
+class _Lessons:
+    """The long texts of a report; ``left``: how many more may be written."""
+
+    left: int = IN_FULL
+
+    def of(self, told: Iterable[Entry]) -> str:
+        """Those of the entries, one below the other."""
+        return "\n\n".join(filter(None, map(self._lesson, told)))
+
+    def _lesson(self, entry: Entry) -> str:
+        self.left -= 1
+        return entry.lesson if self.left >= 0 else f"{entry.message}\n{LEFT_OUT}"
 
 
 def render(report: AnyReport, options: FormOptions) -> str:
@@ -69,34 +93,36 @@ def render(report: AnyReport, options: FormOptions) -> str:
 
 def _suites(outline: Outline) -> list[_Suite]:
     """The run in front, then the captures in the order in which they were read."""
-    run = _Suite(f"specdist {outline.command}")
+    run, lessons = _Suite(f"specdist {outline.command}"), _Lessons()
     suites: dict[str, _Suite] = {}
     for case in outline.cases:
-        _add_case(suites.setdefault(case.source, _Suite(case.source)), case, outline.outcome)
+        suite = suites.setdefault(case.source, _Suite(case.source))
+        _add_case(suite, case, outline.outcome, lessons)
     for entry in entries.of_run(outline):
         if entry.weight is Weight.BROKEN:
             suite = suites.setdefault(entry.source, _Suite(entry.source))
-            suite.add(one_line(entry.ident), _child("error", [entry]), "error")
+            suite.add(one_line(entry.ident), _child("error", [entry], lessons), "error")
         else:
-            _add_finding(run, entry)
+            _add_finding(run, entry, lessons)
     red = sum(s.counts["failure"] + s.counts["error"] for s in (run, *suites.values()))
     if outline.outcome is not Outcome.PASSED and not red:
         kind = "failure" if outline.outcome is Outcome.FAILED else "error"
-        run.add("verdict", _child(kind, [entries.of_outcome(outline, Weight.BROKEN)]), kind)
+        told = [entries.of_outcome(outline, Weight.BROKEN)]
+        run.add("verdict", _child(kind, told, lessons), kind)
     return [run, *suites.values()]
 
 
-def _add_finding(run: _Suite, entry: Entry) -> None:
+def _add_finding(run: _Suite, entry: Entry, lessons: _Lessons) -> None:
     """A finding of the run, such as a floor that is missed."""
     if entry.weight in _RED:
-        run.add(entry.ident, _child("failure", [entry]), "failure")
+        run.add(entry.ident, _child("failure", [entry], lessons), "failure")
     elif entry.weight in (Weight.OPEN, Weight.ALLOWED):
-        run.add(entry.ident, _child("skipped", [entry]), "skipped")
+        run.add(entry.ident, _child("skipped", [entry], lessons), "skipped")
     else:
-        run.add(entry.ident, said=entry.lesson)
+        run.add(entry.ident, said=lessons.of([entry]))
 
 
-def _add_case(suite: _Suite, case: Case, run: Outcome) -> None:
+def _add_case(suite: _Suite, case: Case, run: Outcome, lessons: _Lessons) -> None:
     """A step. A check of a replay may differ in what is only worth a warning: it is red only where
     the run fails."""
     found = entries.of_case(case)
@@ -110,20 +136,20 @@ def _add_case(suite: _Suite, case: Case, run: Outcome) -> None:
         weights = (*_RED, Weight.OPEN, Weight.ALLOWED)
         told = [entry for entry in found if entry.weight in weights] or [_plain(case)]
         rest = [entry for entry in found if entry.weight not in weights]
-    said = "\n\n".join(entry.lesson for entry in rest)
-    suite.add(one_line(case.id), _child(kind, told) if kind else "", kind, said)
+    child = _child(kind, told, lessons) if kind else ""
+    suite.add(one_line(case.id), child, kind, lessons.of(rest))
 
 
 def _plain(case: Case) -> Entry:
-    return Entry(case.outcome.value, Weight.OPEN, case.verdict, "", case.source, case.id)
+    return Entry(case.outcome.value, Weight.OPEN, case.verdict, str, case.source, case.id)
 
 
-def _child(kind: str, told: Sequence[Entry]) -> str:
+def _child(kind: str, told: Sequence[Entry], lessons: _Lessons) -> str:
     """``<failure message="..." type="IDENT">lesson</failure>``; further findings below."""
     first = told[0]
     more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
     message = _quoted(f"{first.ident}: {first.message}{more}")
-    lesson = _body("\n\n".join(entry.lesson for entry in told if entry.lesson))
+    lesson = _body(lessons.of(told))
     head = f"      <{kind} message={message} type={_quoted(first.ident)}"
     return f"{head}>{lesson}</{kind}>\n" if lesson else f"{head}/>\n"
 

@@ -99,7 +99,7 @@ def _row(case: Case, names: Sequence[str], options: FormOptions) -> str:
 
 def _findings(outline: Outline, room: int) -> str:
     """The lessons, worst first, and the notes a line each by ident."""
-    found = [entry for entry in entries(outline) if entry.lesson != outline.headline]
+    found = [entry for entry in entries(outline) if entry.message != outline.headline]
     loud = [entry for entry in found if entry.weight is not Weight.NOTE]
     notes = list(_notes(found))
     text, shown = fitting(chain(map(_lesson, loud), notes), room)

@@ -46,8 +46,8 @@ def result(
     """
     kind, level = LEVELS[entry.weight]
     text = f"{entry.message} ({entry.place})." if entry.place else f"{entry.message}."
-    if full and entry.lesson != entry.message:
-        text += f"\n\n{entry.lesson}"
+    if full and (lesson := entry.lesson) != entry.message:
+        text += f"\n\n{lesson}"
     places = _places(entry, root, sources)
     stable = prints.of(entry, places[0].path)
     written: Object = {
