@@ -8,6 +8,7 @@ from specdist.model.outcome import Outcome, outcome_of, replay_outcome
 from specdist.model.replay_report import ReplayReport
 from specdist.model.report import Report
 from specdist.model.sweep import SweepReport
+from specdist.model.texts import Match, TextsReport
 
 
 class ExitCode(IntEnum):
@@ -56,6 +57,17 @@ def sweep_exit_code(report: SweepReport) -> ExitCode:
     codes = {_CODES[point.outcome] for point in report.points}
     order = (ExitCode.FAILED, ExitCode.UNDECIDED, ExitCode.NOTHING_CHECKED, ExitCode.PASSED)
     return next(code for code in order if code in codes)
+
+
+def texts_exit_code(report: TextsReport) -> ExitCode:
+    """The exit code of a comparison of texts; `cli.texts_run` says why it is this one."""
+    return {
+        Match.IDENTICAL: ExitCode.PASSED,
+        Match.NEAR_TIE: ExitCode.PASSED,
+        Match.OPEN: ExitCode.UNDECIDED,
+        Match.UNEXPLAINED: ExitCode.FAILED,
+        Match.EMPTY: ExitCode.NOTHING_CHECKED,
+    }[report.match]
 
 
 def forgiven(code: ExitCode) -> ExitCode:

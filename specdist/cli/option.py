@@ -16,16 +16,16 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 class Option:
     """One option. ``name`` is the long name without dashes, and the key in ``specdist.toml``.
 
-    ``form`` is "value" (one text), "list" (repeatable) or "flag". ``in_config`` tells whether a
-    config file may set it (input options never: a capture knows best what it holds); ``choices``
-    are all its values, where they are few.
+    ``form`` is "value" (one text), "list" (repeatable), "pair" (two texts) or "flag". ``in_config``
+    tells whether a config file may set it (input options never: a capture knows best what it
+    holds); ``choices`` are all its values, where they are few.
     """
 
     name: str
     panel: str
     help: str
     metavar: str = "TEXT"
-    form: Literal["value", "list", "flag"] = "value"
+    form: Literal["value", "list", "pair", "flag"] = "value"
     short: str = ""
     choices: tuple[str, ...] = ()
     default: str | None = None
@@ -61,7 +61,12 @@ def described(option: Option) -> str:
 
 
 def _parameter(option: Option) -> inspect.Parameter:
-    kinds: dict[str, Any] = {"value": str | None, "list": list[str] | None, "flag": bool}
+    kinds: dict[str, Any] = {
+        "value": str | None,
+        "list": list[str] | None,
+        "pair": tuple[str, str] | None,
+        "flag": bool,
+    }
     flags = [f"--{option.name}", *([f"-{option.short}"] if option.short else [])]
     declared = typer.Option(
         *flags,

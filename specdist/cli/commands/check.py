@@ -13,12 +13,15 @@ from specdist.cli.counter_options import COUNTERS, read_counters
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, takes
 from specdist.cli.processing_options import PROCESSING
+from specdist.cli.texts_run import TEXTS, run_texts
 from specdist.errors import SettingsError
 from specdist.model.capture import Capture, Unreadable
 from specdist.model.settings import ReadingSettings
 
+_OPTIONS = (INPUT, TEXTS, COUNTERS, ENGINE, PROCESSING, CHECKING, BASELINE, COST, OUTPUT)
 
-@takes(INPUT, COUNTERS, ENGINE, PROCESSING, CHECKING, BASELINE, COST, OUTPUT)
+
+@takes(*_OPTIONS)
 def check(
     captures: Annotated[
         list[str] | None,
@@ -31,6 +34,8 @@ def check(
     from specdist.cli.running import run
     from specdist.cli.settings import effective
 
+    if values["texts"]:
+        return run_texts(values, captures or (), [option for group in _OPTIONS for option in group])
     chosen = effective(values)
     sources = list(captures or ())
     if not sources and values["target"] is None and values["draft"] is None:
