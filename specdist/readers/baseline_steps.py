@@ -82,7 +82,7 @@ def _conditions(step: Any, place: str) -> Iterator[tuple[str, str]]:
         inner = f"{place}, roles[{index}]"
         use = table(use, inner)
         words = [text(member(use, name, inner), inner) for name in ("role", "side", "recipe")]
-        yield f"role {words[0]}", f"{words[1]}, {words[2]}"
+        yield f"role {words[0]}", f"{words[1]} {words[2]}"
 
 
 def _share(holder: dict[str, Any], name: str, place: str) -> Figure | Interval:

@@ -31,7 +31,7 @@ class Telling:
 def baseline_findings(report: BaselineReport, telling: Telling) -> list[Finding]:
     """Errors for what is worse and for what is not checked any more, a warning for what is open."""
     found = []
-    steps = _count(report.matched, "matched step")
+    steps = f"{report.matched} matched steps"
     if report.worse:
         message = f"{len(report.worse)} of {steps} worse than in {report.path}"
         found.append(telling.finding(Severity.ERROR, message, _lines(report.worse)))

@@ -82,4 +82,4 @@ def _roles(step: StepResult) -> Sequence[RoleUse]:
 
 
 def _role(use: RoleUse) -> tuple[str, str]:
-    return f"role {use.role}", f"{use.side}, {use.recipe}"
+    return f"role {use.role}", f"{use.side} {use.recipe}"

@@ -15,7 +15,7 @@ from specdist.model.baseline import Baseline
 INPUTS = ("target", "draft", "vocab", "captures")
 """What is checked: steps are matched by file and id."""
 OUTPUTS = ("format", "show", "exact", "verbose", "quiet", "color", "no-progress", "exit-zero")
-EXPORTS = ("export", "exports")
+EXPORTS = ("export",)
 RESOURCES = ("budget", "workers", "max-outcomes")
 GATES = ("min-acceptance", "allow", "severity", "baseline", "baseline-tolerance")
 COSTS = ("draft-cost", "verify-cost", "draft-operations", "output-tokens", "roofline")
