@@ -62,7 +62,7 @@ def check(
     options = _options(named, sampling, roles, (recipe, draft_recipe, rule, engine))
     options = replace(options, numerics=_texts(numeric), proposal=_texts(dropping))
     by_token = {"keep": tokens, "accept": accept, "recovery": recovery}
-    capture = with_tokens(python_capture(target, draft, _kind(kind)), by_token, draft_map)
+    capture = with_tokens(python_capture(target, draft, kind_named(kind)), by_token, draft_map)
     settings = CheckSettings(options, preset=_preset(engine), normalise=normalise, show=show)
     return _verified(capture, _with_limits(settings, max_tv, min_acceptance, allow))
 
@@ -185,7 +185,8 @@ def _preset(engine: str | None) -> Preset | None:
     return preset_named(engine)
 
 
-def _kind(name: str) -> Kind:
+def kind_named(name: str) -> Kind:
+    """What the numbers of rows are. Raises SettingsError for an unknown name."""
     if name not in {kind.value for kind in Kind}:
         raise SettingsError(f"kind={name} is unknown", expected=", ".join(k.value for k in Kind))
     return Kind(name)

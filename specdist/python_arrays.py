@@ -25,7 +25,7 @@ def is_array(source: Any) -> bool:
 def array_rows(source: Any, kind: Kind, side: str) -> list[Row]:
     """The rows of an array [V] or [T, V]. Raises SettingsError with the place in ``side``."""
     name = dtype_name(source)
-    shape = [int(length) for length in getattr(source, "shape", ())]
+    shape = array_shape(source)
     if name not in _FORMATS or len(shape) not in (1, 2) or not shape[-1]:
         raise SettingsError(f"an array of {name} {shape} is no row", place=side, expected=_EXPECTED)
     numbers = NumberFormat(name)
@@ -35,6 +35,12 @@ def array_rows(source: Any, kind: Kind, side: str) -> list[Row]:
         Row(FloatValues(row), kind, Stage.RAW, numbers, place)
         for row, place in zip(array.reshape(-1, array.shape[-1]), places, strict=True)
     ]
+
+
+def array_shape(source: Any) -> list[int]:
+    """The lengths of the axes."""
+    array = source if hasattr(source, "shape") else _numpy(source, "")
+    return [int(length) for length in array.shape]
 
 
 def array_ids(source: Any, side: str) -> list[int] | int | None:

@@ -26,8 +26,8 @@ _ROUNDING = {
     NumberFormat.FLOAT64: Fraction(1, 2**10),
 }
 """How far the rounded numbers of a law may be from summing to one. Those of a bfloat16 law are off
-by up to 2^-9 of themselves each, those of a float16 law by up to 2^-12, or a little more where they
-are subnormal."""
+by up to 2^-8 of themselves each, those of a float16 law by up to 2^-11, or by 2^-25 where they are
+subnormal."""
 
 
 def with_tokens(capture: Capture, by_token: Mapping[str, Any], draft_map: Any) -> Capture:
