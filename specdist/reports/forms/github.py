@@ -48,7 +48,7 @@ def render(report: AnyReport, options: FormOptions) -> str:
         lines += _level(level, told, MOST - (level == "notice"), options)
     said = any(entry.message == outline.headline for entry in (*found["error"], *found["warning"]))
     if not said:
-        lines.append(_command("notice", {"title": _title(outline)}, outline.headline))
+        lines.append(command("notice", {"title": _title(outline)}, outline.headline))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -65,7 +65,7 @@ def _level(level: str, told: Sequence[Entry], most: int, options: FormOptions) -
     lines = [_annotation(level, entry, options) for entry in told[: most - 1]]
     left = plural(len(told) - (most - 1), f"more {level}")
     text = f"{left} left out: GitHub shows {MOST} of a step; the job summary and --export have more"
-    return [*lines, _command(level, {"title": f"specdist: {left}"}, text)]
+    return [*lines, command(level, {"title": f"specdist: {left}"}, text)]
 
 
 def _annotation(level: str, entry: Entry, options: FormOptions) -> str:
@@ -76,10 +76,10 @@ def _annotation(level: str, entry: Entry, options: FormOptions) -> str:
         "line": "" if where.line is None else str(where.line),
         "title": f"specdist: {word}{entry.ident}",
     }
-    return _command(level, properties, entry.lesson)
+    return command(level, properties, entry.lesson)
 
 
-def _command(level: str, properties: dict[str, str], message: str) -> str:
+def command(level: str, properties: dict[str, str], message: str) -> str:
     """``::LEVEL NAME=VALUE,...::MESSAGE``, without properties that are empty."""
     given = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
     return f"::{level} {given}::{_data(cut(printable(message), LONGEST))}"

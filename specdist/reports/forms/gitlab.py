@@ -2,8 +2,9 @@
 (docs.gitlab.com/ci/testing/code_quality, "Code quality report format").
 
 A merge request shows what is new against its target branch, which it tells by ``fingerprint``;
-``location.path`` is relative to the repository without ``./`` in front. Steps that are equal, and
-notes, are no issues. A run that checked nothing is one.
+``location.path`` is relative to the repository without ``./`` in front. The members are those of
+the Code Climate format, which GitLab took over and which wants the ``end`` of lines too. Steps
+that are equal, and notes, are no issues. A run that checked nothing is one.
 """
 
 from __future__ import annotations
@@ -49,10 +50,11 @@ def _issue(entry: Entry, where: Where, prints: Fingerprints) -> Object:
     place = entry.place.removeprefix(f"{entry.source}, ")
     said = f"{place}: {entry.message}" if entry.case and place else entry.message
     word = {Weight.ALLOWED: " (allowed)", Weight.TOLERATED: " (tolerated)"}.get(entry.weight, "")
+    line = where.line or 1
     return {
         "description": one_line(said) + word,
         "check_name": entry.ident,
         "fingerprint": prints.of(entry, path),
         "severity": SEVERITIES[entry.weight],
-        "location": {"path": path, "lines": {"begin": where.line or 1}},
+        "location": {"path": path, "lines": {"begin": line, "end": line}},
     }

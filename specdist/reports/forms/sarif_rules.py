@@ -35,9 +35,10 @@ def descriptor(ident: str) -> Object:
     entry, page = catalogue.find(ident), catalogue.page(ident)
     summary = entry.summary if entry is not None else _OUTCOMES.get(ident, ident)
     severity = entry.severity if entry is not None else "error"
+    name = "".join(word.capitalize() for word in ident.split("-"))
     found: Object = {
         "id": ident,
-        "name": "".join(word.capitalize() for word in ident.split("-")),
+        "name": name if entry is not None else f"Run{name}",  # never the id itself
         "shortDescription": {"text": _sentence(summary)},
         "fullDescription": {"text": _paragraph(page) or _sentence(summary)},
         "defaultConfiguration": {"level": severity},
