@@ -530,8 +530,19 @@ def test_rows_along_a_path_have_no_factor(tmp_path: Path) -> None:
     assert "measured walltime factor" not in made
 
 
+CONDITIONS = {
+    "target_model": "70B, bfloat16",
+    "draft_model": "1B, bfloat16",
+    "sampling": "temperature 0.8, draft length 1",
+    "load": "16 requests at once",
+    "hardware": "one H100",
+}
+
+
 def times(**members: Any) -> dict[str, Any]:
-    return {"target": "0.020", "draft": 0.001, "verify": "0.024", "unit": "s", **members}
+    """Measured times with all their conditions."""
+    numbers = {"target": "0.020", "draft": 0.001, "verify": "0.024", "unit": "s"}
+    return {**numbers, **CONDITIONS, **members}
 
 
 def written(folder: Path, capture: dict[str, Any]) -> Path:
@@ -560,8 +571,65 @@ def test_times_of_a_capture_are_said_to_be_measured(
     text = run("check", path).stdout
     assert "not measured" not in text
     assert "assumes: times of the capture: a target step 0.02 s, drafting 0.001 s" in text
+    assert all(words in " ".join(text.split()) for words in CONDITIONS.values())
     assert "times are those that the capture carries" in text
     assert "speed was not measured" not in text
+
+
+@pytest.mark.parametrize("missing", [*CONDITIONS, "all"])
+def test_times_without_a_condition_are_unmeasured(missing: str, tmp_path: Path) -> None:
+    names = {
+        "target_model": "target model",
+        "draft_model": "draft model",
+        "sampling": "sampling configuration",
+        "load": "load shape",
+        "hardware": "hardware",
+    }
+    absent = [*CONDITIONS] if missing == "all" else [missing]
+    members = {key: value for key, value in times().items() if key not in absent}
+    path = written(tmp_path, {**ONE, "times": members})
+    made = step_costs("check", path)
+    assert [line["basis"] for line in made.values()] == ["unmeasured", "unmeasured"]
+    assert not any(line["measured"] for line in made.values())
+    assert value(made, "break-even by the times") == F(25, 20)
+    said = "unmeasured: the times do not name " + ", ".join(names[key] for key in absent)
+    assert made["walltime factor by the times"]["text"] == said
+    text = " ".join(run("check", path).stdout.split())
+    assert "resource benefit, unmeasured" in text
+    assert "resource benefit, measured" not in text
+    assert "speed is unmeasured (times without all of models, sampling, load" in text
+    scope = run("check", path, "--format", "json").json()["scope"]
+    assert any("it is unmeasured" in sentence for sentence in scope)
+
+
+def test_correctness_and_benefit_stand_in_sections_of_their_own(tmp_path: Path) -> None:
+    path = written(tmp_path, {**ONE, "times": times()})
+    lines = run("check", path, "--draft-cost", "1/20").stdout.splitlines()
+    verdict = next(i for i, line in enumerate(lines) if line.startswith("ok: output equals"))
+    measured = lines.index("resource benefit, measured")
+    calculated = lines.index("resource benefit, calculated")
+    scope = next(i for i, line in enumerate(lines) if line.startswith("scope: "))
+    assert verdict < measured < calculated < scope
+    assert "" in lines[verdict:measured]
+    assert not any("walltime" in line for line in lines[:measured])
+    assert "measured walltime factor" in " ".join(lines[measured:calculated])
+    assert "not measured" in " ".join(lines[calculated:scope])
+    assert any(line.startswith("      assumes: a draft step costs 1/20") for line in lines)
+    report = run("check", path, "--draft-cost", "1/20", "--format", "json").json()
+    bases = {line["name"]: line["basis"] for line in report["steps"][0]["cost"]}
+    assert bases["measured walltime factor"] == "measured"
+    assert bases["walltime factor"] == "calculated"
+    assert all(line["assumes"] for line in report["steps"][0]["cost"])
+
+
+@pytest.mark.parametrize("words", ["", " ", 3, True, ["one"], "x" * 201])
+def test_a_condition_is_a_text(words: Any, tmp_path: Path) -> None:
+    path = written(tmp_path, {**ONE, "times": times(hardware=words)})
+    result = run("check", path)
+    assert (result.code, result.stdout) == (2, "")
+    assert f"{path}, times.hardware" in joined(result)
+    known = jsonschema.Draft202012Validator(json.loads(schema("capture")))
+    assert not known.is_valid(json.loads(path.read_text("utf-8")))
 
 
 @pytest.mark.parametrize(
@@ -603,7 +671,7 @@ def test_schema_and_reader_agree_on_times(capture: dict[str, Any], tmp_path: Pat
             return {"steps": [{**step, "times": members} for step in capture["steps"]]}
         return {**capture, "times": members}
 
-    for members in (times(), times(draft=0), times(target="1/50"), None):
+    for members in (times(), times(draft=0), times(target="1/50"), times(load=None), None):
         known.validate(timed(members))
         assert run("check", written(tmp_path, timed(members))).code == 0
     for members in (times(unit="sec"), times(verfy=1), {"target": 1}, [1], times(verify=True)):
@@ -656,10 +724,10 @@ def test_costs_change_no_verdict(tmp_path: Path) -> None:
 def test_many_steps_show_the_costs_of_a_few(tmp_path: Path) -> None:
     path = written(tmp_path, {"steps": [ONE] * 5})
     text = run("check", path, "--draft-cost", "1/20").stdout
-    assert [line for line in text.splitlines() if line.startswith("cost of step")] == [
-        f"cost of step {i}" for i in range(3)
+    assert [line for line in text.splitlines() if line.startswith("resource benefit")] == [
+        f"resource benefit of step {i}, calculated" for i in range(3)
     ]
-    assert "... costs of 2 more steps (all with -v or --format json)" in text
+    assert "... benefit of 2 more steps (all with -v or --format json)" in text
     assert run("check", path, "--draft-cost", "1/20", "-v").stdout.count("walltime factor") == 5
 
 

@@ -10,7 +10,7 @@ from specdist.cost import factors, roofline_lines
 from specdist.cost.target_calls import calls_bounds, expected_calls, is_quick
 from specdist.cost.wording import NOT_MEASURED, brief, relative_costs, scaled, several
 from specdist.errors import SettingsError
-from specdist.model.cost import CostSettings, StepTimes
+from specdist.model.cost import CONDITIONS, Basis, CostSettings, StepTimes
 from specdist.model.figure import Figure
 from specdist.model.joint_report import CostLine
 
@@ -146,18 +146,24 @@ def _over(
 
 
 def measured_lines(expected: Figure | None, times: StepTimes) -> tuple[CostLine, ...]:
-    """``(T_draft + T_verify) / T_target``, and E over it where the expected tokens are known."""
+    """``(T_draft + T_verify) / T_target``, and E over it where the expected tokens are known:
+    measured where the capture names all conditions of the times, else unmeasured."""
     whole = (times.draft + times.verify) / times.target
     target, draft, verify = (
         f"{float(time):.6g} {times.unit}" for time in (times.target, times.draft, times.verify)
     )
-    spent = (
-        f"times of the capture: a target step {target}, drafting {draft}, verification {verify}"
-        + ("" if expected is None else "; tokens as expected of this step")
-    )
-    even = Figure.of(whole)
-    lines = [CostLine("measured break-even", even, "tokens a step", spent, True)]
+    spent = f"times of the capture: a target step {target}, drafting {draft}, verification {verify}"
+    spent += "".join(f"; {CONDITIONS[key]}: {text}" for key, text in times.conditions.items())
+    spent += "" if expected is None else "; tokens as expected of this step"
+    basis, why = Basis.MEASURED, ""
+    if times.missing:
+        absent = ", ".join(CONDITIONS[key] for key in times.missing)
+        basis, why = Basis.UNMEASURED, f"unmeasured: the times do not name {absent}"
+    text = f"tokens a step{'; ' if why else ''}{why}"
+    names = ("measured break-even", "measured walltime factor")
+    if times.missing:
+        names = ("break-even by the times", "walltime factor by the times")
+    lines = [CostLine(names[0], Figure.of(whole), text, spent, basis)]
     if expected is not None:
-        factor = scaled(expected, 1 / whole)
-        lines.append(CostLine("measured walltime factor", factor, "", spent, True))
+        lines.append(CostLine(names[1], scaled(expected, 1 / whole), why, spent, basis))
     return tuple(lines)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -62,15 +63,41 @@ class CostSettings:
         return self != CostSettings()
 
 
+CONDITIONS = {
+    "target_model": "target model",
+    "draft_model": "draft model",
+    "sampling": "sampling configuration",
+    "load": "load shape",
+    "hardware": "hardware",
+}
+"""What measured times must name, by key of the capture, and how it is said."""
+
+
+class Basis(StrEnum):
+    """What a figure of a benefit rests on."""
+
+    CALCULATED = "calculated"
+    MEASURED = "measured"
+    UNMEASURED = "unmeasured"
+
+
 @dataclass(frozen=True, slots=True)
 class StepTimes:
     """Times that were measured, in ``unit``: one target step of one token, the drafting of all
-    draft tokens of a step, and their verification."""
+    draft tokens of a step, and their verification. ``conditions`` are those of `CONDITIONS` that
+    the capture names, by key."""
 
     target: Fraction
     draft: Fraction
     verify: Fraction
     unit: str
+    conditions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The keys of the conditions that are not named: without one of them nobody can tell what
+        was measured."""
+        return tuple(key for key in CONDITIONS if key not in self.conditions)
 
 
 @dataclass(frozen=True, slots=True)

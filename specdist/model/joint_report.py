@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from specdist.model.conditional import Prefix
+from specdist.model.cost import Basis
 from specdist.model.figure import Figure
 from specdist.model.report import RoleUse
 from specdist.model.verdict import Verdict
@@ -122,7 +123,12 @@ class CostLine:
     value: Figure | None
     text: str
     assumes: str
-    measured: bool = False
+    basis: Basis = Basis.CALCULATED
+
+    @property
+    def measured(self) -> bool:
+        """Whether it follows from measured times that say under which conditions they hold."""
+        return self.basis is Basis.MEASURED
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""Cost lines as text and as JSON: every figure with what it assumes, and "not measured"."""
+"""Resource benefit as text and as JSON, apart from the verdict: figures that are calculated from
+stated costs, that were measured, and that times without their conditions leave unmeasured."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from specdist.model.cost import CostReport
+from specdist.model.cost import Basis, CostReport
 from specdist.model.joint_report import CostLine
 from specdist.model.report import Report
 from specdist.reports import layout
@@ -46,6 +47,7 @@ def to_json(found: Sequence[CostLine], exact: bool) -> list[dict[str, Any]]:
             "value": optional(line.value, exact),
             "text": line.text,
             "assumes": line.assumes,
+            "basis": line.basis.value,
             "measured": line.measured,
         }
         for line in found
@@ -58,12 +60,20 @@ def of_steps(report: Report, view: View) -> list[str]:
     shown = found if view.verbose else found[:_STEPS]
     said: list[str] = []
     for step in shown:
-        title = "cost" if len(report.steps) == 1 else f"cost of step {step.id}"
-        said += ["", title, *lines(step.cost, view, "  ")]
+        of = "" if len(report.steps) == 1 else f" of step {step.id}"
+        said += [line for text in _sections(step.cost, of, view) for line in ("", *text)]
     hidden = len(found) - len(shown)
     if hidden:
-        said += ["", f"... costs of {plural(hidden, 'more step')} (all with -v or --format json)"]
+        said += ["", f"... benefit of {plural(hidden, 'more step')} (all with -v or --format json)"]
     return [*said, ""] if said else []
+
+
+def _sections(found: Sequence[CostLine], of: str, view: View) -> Iterator[list[str]]:
+    """A section for each basis, so that nothing calculated stands among what was measured."""
+    for basis in (Basis.MEASURED, Basis.UNMEASURED, Basis.CALCULATED):
+        group = [line for line in found if line.basis is basis]
+        if group:
+            yield [f"resource benefit{of}, {basis.value}", *lines(group, view, "  ")]
 
 
 def lines(found: Sequence[CostLine], view: View, indent: str) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from specdist.model.report import Report
 from specdist.reports import layout
-from specdist.verify.scope import AS_SPECIFIED, SCOPE, TIMED
+from specdist.verify.scope import AS_SPECIFIED, SCOPE, TIMED, UNMEASURED
 
 _SHORT = dict(
     zip(
-        (*SCOPE, AS_SPECIFIED, TIMED),
+        (*SCOPE, AS_SPECIFIED, TIMED, UNMEASURED),
         (
             "equality promises neither the same text (one seed or one run) nor similar scores "
             "(specdist explain claims)",
@@ -17,6 +17,7 @@ _SHORT = dict(
             "with roles as in a correct engine the rule is lossless for any rows: to test an "
             "engine, say what it does (--role, role rows)",
             "times are those that the capture carries",
+            "speed is unmeasured (times without all of models, sampling, load and hardware)",
         ),
         strict=True,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from specdist import __version__
 from specdist.errors import SettingsError, SpecdistError
 from specdist.model.capture import Capture, Step, Unreadable, Vocab
+from specdist.model.cost import Basis
 from specdist.model.counters import Counted
 from specdist.model.finding import Finding, Severity
 from specdist.model.outcome import accuses
@@ -89,7 +90,7 @@ class Run:
     read_as: list[str] = field(default_factory=list)
     in_force: list[str] = field(default_factory=list)
     as_specified: bool = True
-    timed: bool = False
+    bases: set[Basis] = field(default_factory=set)
 
     def results(self) -> Iterator[StepResult]:
         """Verifies step after step. A capture that turns out malformed is kept as unreadable.
@@ -135,7 +136,7 @@ class Run:
             baseline=compared.report,
             unreadable=tuple(item for item in self.unreadable if item.counts),
             not_captures=tuple(item.source for item in self.unreadable if not item.counts),
-            scope=scope_of(self.timed, self.as_specified and summary.steps > 0),
+            scope=scope_of(self.bases, self.as_specified and summary.steps > 0),
             filtered_out=self.filtered_out,
             floors_missed=tuple(failing),
             raised=self.grades.raised,
@@ -167,7 +168,7 @@ class Run:
             self.first.add(result)
         if self.against is not None:
             self.against.take(result)
-        self.timed = self.timed or any(line.measured for line in result.cost)
+        self.bases |= {line.basis for line in result.cost}
         self.as_specified = self.as_specified and fills_roles_as_specified(result)
         if self.retain or result.verdict is not Verdict.EQUAL:
             self.kept.append(result)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from specdist.model.capture import Capture
+from specdist.model.cost import Basis
 from specdist.model.numerics import read_numerics
 from specdist.model.report import RoleUse, StepResult
 from specdist.model.role import ONE_HOT_ROLES, Role
@@ -15,6 +18,11 @@ from specdist.rules.registry import read_rule
 NOT_TIMED = "an equal law says nothing of speed; speed was not measured"
 TIMED = "an equal law says nothing of speed; the times are those that the capture carries"
 """In its place where a step carries measured times."""
+UNMEASURED = (
+    "an equal law says nothing of speed; it is unmeasured, for the times of the capture do not "
+    "name models, sampling, load and hardware"
+)
+"""In its place where times name their conditions in part only."""
 
 SCOPE = (
     "equal laws do not promise the same text under a fixed seed, the same text in one run, "
@@ -32,10 +40,12 @@ AS_SPECIFIED = (
 _TOLD = ("as told", "default")
 
 
-def scope_of(timed: bool, as_specified: bool) -> tuple[str, ...]:
-    """The sentences of a run: whether a step carried times, and whether all roles were filled as a
-    correct engine fills them."""
-    sentences = tuple(TIMED if timed and text == NOT_TIMED else text for text in SCOPE)
+def scope_of(bases: Collection[Basis], as_specified: bool) -> tuple[str, ...]:
+    """The sentences of a run: by what its figures of speed rest on, and whether all roles were
+    filled as a correct engine fills them. Of times with and without conditions the latter count."""
+    timed = TIMED if Basis.MEASURED in bases else NOT_TIMED
+    timed = UNMEASURED if Basis.UNMEASURED in bases else timed
+    sentences = tuple(timed if text == NOT_TIMED else text for text in SCOPE)
     return (*sentences, AS_SPECIFIED) if as_specified else sentences
 
 
