@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from specdist.exact.interval import Interval
+from specdist.model.baseline import BaselineReport
 from specdist.model.capture import Unreadable
 from specdist.model.counters import Counters
 from specdist.model.figure import Figure
@@ -86,6 +87,9 @@ NOTE = finding(Severity.NOTE, "near-cut", "a cut within float32 rounding")
 LOSSY = finding(Severity.WARNING, "lossy-by-design", "the rule is lossy")
 FLOOR = finding(Severity.ERROR, "acceptance-below-floor", "0.7 is below the floor 4/5", None)
 BUDGET = finding(Severity.WARNING, "undecided-budget", "the time budget ended the run", None)
+WORSE = finding(
+    Severity.ERROR, "baseline-regression", "1 of 1 matched steps worse than in old.json", None
+)
 BROKEN = Unreadable("broken.json", "the file ends early", "broken.json, line 3", "a bracket", "fix")
 BOUNDS = Interval(Fraction(3, 5), Fraction(17, 20))
 
@@ -143,6 +147,19 @@ def checks() -> dict[str, tuple[AnyReport, Outcome]]:
         ),
         "out of time": (
             replace(mean, findings=(BUDGET,), verdict=Verdict.UNDECIDED),
+            Outcome.UNDECIDED,
+        ),
+        "worse than the baseline": (
+            replace(mean, findings=(WORSE,), baseline=BaselineReport("old.json", "0.0.0", 1)),
+            Outcome.FAILED,
+        ),
+        "perhaps worse than the baseline": (
+            replace(
+                mean,
+                findings=(replace(WORSE, severity=Severity.WARNING),),
+                baseline=BaselineReport("old.json", "0.0.0", 1),
+                verdict=Verdict.UNDECIDED,
+            ),
             Outcome.UNDECIDED,
         ),
         "unreadable among readable": (replace(mean, unreadable=(BROKEN,)), Outcome.FAILED),

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
+from specdist.model.finding import Severity
 from specdist.model.outcome import Outcome
 from specdist.model.verdict import Verdict
 from specdist.reports.forms import junit
@@ -19,6 +20,7 @@ from tests.form_samples import (
     NOTE,
     SAMPLES,
     WARNING,
+    finding,
     of_steps,
     step,
     steps_of,
@@ -106,6 +108,25 @@ def test_undecided_is_skipped_and_the_run_is_an_error() -> None:
     assert error.get("message") == ("undecided: 2 steps checked: 1 equal, 0 different, 1 undecided")
 
 
+def test_a_skip_says_that_it_is_undecided() -> None:
+    part = finding(Severity.WARNING, "truncated-row", "rows known in part")
+    root = document(of_steps([step(Verdict.UNDECIDED, part)], "a.json"))
+    message = only(root, ".//skipped").get("message")
+    assert message == "undecided: truncated-row: rows known in part"
+    unchecked = only(sample("consistent"), ".//skipped")
+    assert unchecked.get("message") == "nothing-checked: unchecked"
+
+
+def test_the_baseline_is_a_test_case_and_a_property() -> None:
+    root = sample("worse than the baseline")
+    assert only(root, ".//failure").get("type") == "baseline-regression"
+    told = [p.get("value") for p in root.iter("property") if p.get("name") == "baseline"]
+    assert told == ["against old.json: 1 step matched, none worse"]
+    open_one = sample("perhaps worse than the baseline")
+    kinds = [child.tag for case in open_one.iter("testcase") for child in case]
+    assert kinds == ["skipped", "error"]
+
+
 def test_undecided_beside_a_failure_is_skipped_alone() -> None:
     root = sample("mixed")
     assert len(root.findall("testsuite")) == 1
@@ -122,6 +143,7 @@ def test_notes_are_output() -> None:
 
 def test_what_is_allowed_is_skipped() -> None:
     skipped = only(sample("allowed"), ".//skipped")
+    assert skipped.get("message") == "allowed: output-mismatch: output differs from the reference"
     assert skipped.text is not None
     assert skipped.text.startswith("allowed[output-mismatch]:")
 

@@ -65,6 +65,25 @@ def test_the_parts_and_their_order() -> None:
     assert "| `rule` | `token` |" in text
 
 
+def test_steps_of_several_positions_show_their_largest_total_variation() -> None:
+    one = step(Verdict.DIFFERENT, FINDING)
+    first, second = one.positions[0], replace(one.positions[0], index=1)
+    second = replace(second, total_variation=figure("1/3"))
+    two = replace(one, positions=(first, second))
+    other = replace(step(Verdict.EQUAL, id="1"), positions=())
+    text = page(of_steps([two, other], "a.json"))
+    assert "| verdict | step | capture | largest total variation |\n" in text
+    assert "| different | `0` | `a.json` | 1/3 = 0.3333 |\n" in text
+    assert "| equal | `1` | `a.json` |  |\n" in text
+
+
+def test_the_baseline_has_its_own_part() -> None:
+    text = sample("worse than the baseline")
+    told = "\n### Baseline\n\n```text\nagainst old.json: 1 step matched, none worse\n```\n"
+    assert told in text
+    assert "### Baseline" not in sample("equal")
+
+
 def test_steps_that_did_not_pass_come_first_and_passes_are_counted() -> None:
     text = page(steps_of(50, failing=lambda number: number in (20, 40)), show=3)
     rows = re.findall(r"^\| (\w+) \| `(\d+)`", text, re.MULTILINE)

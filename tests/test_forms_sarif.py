@@ -56,6 +56,9 @@ def test_kinds_and_levels() -> None:
     assert kinds(sample("setting missing")) == [("configuration-needed", "open", "none")]
     assert kinds(sample("contradicted")) == [("recovered-outside-residual", "fail", "error")]
     assert kinds(sample("unreadable among readable")) == [("unreadable-capture", "fail", "error")]
+    assert kinds(sample("perhaps worse than the baseline")) == [
+        ("baseline-regression", "open", "none")
+    ]
     assert kinds(sample("mixed")) == [
         ("output-mismatch", "fail", "error"),
         ("undecided-precision", "open", "none"),
@@ -198,6 +201,8 @@ def test_the_run_holds_figures_scope_and_settings() -> None:
     rate = properties["figures"]["acceptance_rate"]
     assert (rate["least"]["exact"], rate["most"]["exact"]) == ("3/5", "17/20")
     assert properties["scope"] == ["nothing about speed", "nothing about a deployment"]
+    told = sample("worse than the baseline")["properties"]["baseline"]
+    assert told == ["against old.json: 1 step matched, none worse"]
     assert properties["settings"] == {"rule": "token"}
     assert properties["verdict"] == "equal"
     assert run_of(replayed(ReplayVerdict.CONSISTENT))["properties"]["outcome"] == "passed"

@@ -48,7 +48,7 @@ class Case:
 @dataclass(frozen=True, slots=True)
 class Outline:
     """A whole run. ``findings`` are those of the run itself, ``headline`` its last line,
-    ``facts`` what was read and assumed."""
+    ``facts`` what was read and assumed, ``against`` the comparison with a baseline, in lines."""
 
     command: str
     version: str
@@ -62,6 +62,7 @@ class Outline:
     sources: tuple[str, ...] = ()
     figures: tuple[tuple[str, Figure | Interval], ...] = ()
     facts: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
     scope: tuple[str, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
 

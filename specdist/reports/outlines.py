@@ -12,7 +12,7 @@ from specdist.model.outcome import Outcome, accuses, outcome_of, replay_outcome
 from specdist.model.replay_report import CheckCount, ReplayFinding, ReplayReport
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
-from specdist.reports import aggregate, finding_text, replay_text, terminal
+from specdist.reports import aggregate, baseline_text, finding_text, replay_text, terminal
 from specdist.reports.forms.form import AnyReport, FormOptions
 from specdist.reports.outline import Case, Outline, Told
 from specdist.reports.replay_tables import place_of
@@ -51,6 +51,7 @@ def _of_check(report: Report, view: View) -> Outline:
             ),
         ),
         facts=(*report.read_as, *report.in_force),
+        against=tuple(baseline_text.lines(report, view)),
         scope=report.scope,
         settings=report.settings,
     )

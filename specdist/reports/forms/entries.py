@@ -15,7 +15,13 @@ from specdist.reports.terminal import unreadable_lines
 from specdist.reports.view import View
 
 OPEN_IDENTS = frozenset(
-    {"undecided-precision", "undecided-budget", "configuration-needed", "truncated-row"}
+    {
+        "undecided-precision",
+        "undecided-budget",
+        "configuration-needed",
+        "truncated-row",
+        "baseline-regression",
+    }
 )
 """Warnings of a run that say what it leaves open; those of a step do where it is undecided."""
 

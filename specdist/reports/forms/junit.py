@@ -141,17 +141,25 @@ def _add_case(suite: _Suite, case: Case, run: Outcome, lessons: _Lessons) -> Non
 
 
 def _plain(case: Case) -> Entry:
-    return Entry(case.outcome.value, Weight.OPEN, case.verdict, str, case.source, case.id)
+    return Entry(case.outcome.value, Weight.NOTE, case.verdict, str, case.source, case.id)
 
 
 def _child(kind: str, told: Sequence[Entry], lessons: _Lessons) -> str:
     """``<failure message="..." type="IDENT">lesson</failure>``; further findings below."""
     first = told[0]
     more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
-    message = _quoted(f"{first.ident}: {first.message}{more}")
+    message = _quoted(f"{_word(first)}{first.ident}: {first.message}{more}")
     lesson = _body(lessons.of(told))
     head = f"      <{kind} message={message} type={_quoted(first.ident)}"
     return f"{head}>{lesson}</{kind}>\n" if lesson else f"{head}/>\n"
+
+
+def _word(entry: Entry) -> str:
+    """Why it is skipped, for readers that show the message alone."""
+    if entry.weight is Weight.ALLOWED:
+        return "allowed: "
+    is_told = entry.weight is not Weight.OPEN or entry.ident.startswith("undecided")
+    return "" if is_told else "undecided: "
 
 
 def _written(suite: _Suite, facts: Iterable[tuple[str, str]], version: str) -> Iterator[str]:
@@ -174,6 +182,7 @@ def _properties(outline: Outline, options: FormOptions) -> Iterator[tuple[str, s
     yield "summary", outline.headline
     yield from figure_texts(outline.figures, options.exact)
     yield from (("read as", fact) for fact in outline.facts)
+    yield from (("baseline", line.strip()) for line in outline.against)
     yield from (("scope", sentence) for sentence in outline.scope)
     settings: Mapping[str, str] = setting_texts(outline.settings)
     yield from ((f"setting {name}", value) for name, value in settings.items())

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from specdist.exact.interval import Interval
+from specdist.model.figure import Figure
 from specdist.model.outcome import Outcome
 from specdist.reports.forms.clean_text import cut
 from specdist.reports.forms.entries import Entry, Weight, entries
@@ -27,6 +29,8 @@ _ROWS_UP_TO = MOST // 3
 _ENDED = 400
 """Room for the sentences that say what was left out."""
 _LONGEST, _CELL, _MOST_FIGURES = 8000, 200, 3
+_LARGEST = "largest total variation"
+"""The column of steps of several positions, which have too many figures for a table."""
 
 WORDS = {
     Outcome.PASSED: "passed",
@@ -75,7 +79,7 @@ def _cases(outline: Outline, options: FormOptions, room: int) -> str:
     if not outline.cases:
         return ""
     names = list(dict.fromkeys(name for case in outline.cases for name, _ in case.figures))
-    names = names if len(names) <= _MOST_FIGURES else []
+    names = names if len(names) <= _MOST_FIGURES else [_LARGEST]
     noun = "check" if outline.command == "replay" else "step"
     head = "\n" + table(["verdict", noun, "capture", *names], len(names))
     order = sorted(outline.cases, key=lambda case: RANKS[case.outcome])
@@ -91,10 +95,17 @@ def _cases(outline: Outline, options: FormOptions, room: int) -> str:
 
 def _row(case: Case, names: Sequence[str], options: FormOptions) -> str:
     figures = dict(case.figures)
+    sizes = [figure for name, figure in case.figures if name.startswith("total variation")]
+    if sizes:
+        figures[_LARGEST] = max(sizes, key=_height)
     shown = [text_of(figures[n], options.exact) if n in figures else "" for n in names]
     allowed = " (allowed)" if case.outcome is Outcome.ALLOWED else ""
     cells = [code(cut(case.id, _CELL)), code(cut(case.source, _CELL)), *map(words, shown)]
     return row([case.verdict + allowed, *cells])
+
+
+def _height(figure: Figure | Interval) -> float:
+    return float(figure.most) if isinstance(figure, Interval) else figure.approx
 
 
 def _findings(outline: Outline, room: int) -> str:
@@ -131,6 +142,8 @@ def _notes(found: Sequence[Entry]) -> Iterator[str]:
 def _tail(outline: Outline) -> str:
     """What was assumed and the settings, each in an eighth of the page; the whole scope."""
     text = ""
+    if outline.against:
+        text += f"\n### Baseline\n\n{block(cut(chr(10).join(outline.against), _LONGEST))}"
     if outline.facts:
         facts, shown = fitting((f"- {code(fact)}\n" for fact in outline.facts), MOST // 8)
         left = len(outline.facts) - shown

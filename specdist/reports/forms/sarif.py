@@ -134,6 +134,7 @@ def _properties(outline: Outline, options: FormOptions, left: int) -> Object:
         "summary": one_line(outline.headline),
         "figures": figure_values(outline.figures, options.exact),
         "scope": [one_line(sentence) for sentence in outline.scope],
+        "baseline": [one_line(line.strip()) for line in outline.against],
         "facts": [one_line(fact) for fact in outline.facts],
         "settings": {one_line(k): one_line(v) for k, v in settings.items()},
         "results_left_out": left,
