@@ -89,10 +89,11 @@ class _Item(pytest.Item):
     """An item that says in the words of the tool why it fails."""
 
     plugin: CapturePlugin
+    title: str
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Where the item is, and its title in the report of a failure."""
-        return self.path, None, self.nodeid
+        return self.path, None, self.title
 
     def fail_unless_passed(self, report: Report, outcome: Outcome) -> None:
         """Raises pytest's failure with the text of `specdist check`."""
@@ -112,6 +113,7 @@ class StepItem(_Item):
         """The item of the step with this place in its capture."""
         item: StepItem = cls.from_parent(parent, name=name)
         item.plugin, item.index = parent.plugin, index
+        item.title = f"step {name} of {parent.name}"
         item.add_marker("specdist")
         return item
 
@@ -158,6 +160,7 @@ class WholeRun(_Item):
         """The item that checks all captures once more, as one run."""
         item: WholeRun = cls.from_parent(parent, name="whole run")
         item.plugin, item.captures = parent.plugin, captures
+        item.title = "specdist, all steps together"
         item.add_marker("specdist")
         return item
 

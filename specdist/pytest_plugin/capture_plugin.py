@@ -133,15 +133,14 @@ class CapturePlugin:
         root.plugin = self
         items.extend(session.genitems(root))
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+    def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
         """``specdist: 12 steps equal, 1 different``."""
-        reports = {
-            id(report): dict(report.user_properties).get(VERDICT)
-            for listed in terminalreporter.stats.values()
-            for report in listed
-            if isinstance(report, pytest.TestReport)
-        }
-        counts = Counter(verdict for verdict in reports.values() if verdict)
+        if config.option.collectonly:
+            return
+        counts: Counter[str] = Counter()
+        for report in (item for listed in terminalreporter.stats.values() for item in listed):
+            if isinstance(report, pytest.TestReport) and report.when == "call":
+                counts.update(str(word) for name, word in report.user_properties if name == VERDICT)
         parts = [f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict]]
         if parts:
             number, rest = parts[0].split(" ", 1)
