@@ -1,4 +1,7 @@
-"""specdist: is the law of what a speculative decoder emits the law of its target? Exactly."""
+"""specdist: is the law of what a speculative decoder emits the law of its target? Exactly.
+
+PYTEST_DONT_REWRITE: pytest, which knows our plugin, would warn programs that import this first.
+"""
 
 from __future__ import annotations
 
