@@ -1,4 +1,4 @@
-"""Known wrong rules, as programs: their exact laws on a table are compared with what was measured."""
+"""Known wrong rules as programs: their exact laws are compared with what was measured."""
 
 from __future__ import annotations
 

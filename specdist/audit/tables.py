@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from random import Random
+from hashlib import sha256
 
 Tokens = tuple[int, ...]
 Law = tuple[Fraction, ...]
@@ -26,6 +26,25 @@ class Table:
     vocab: int
     target: Callable[[Tokens], Law]
     draft: Callable[[Tokens], Law]
+
+
+class Chance:
+    """Numbers that follow from a text: not those of `random`, which an audit answers."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._count = text, 0
+
+    def below(self, bound: int) -> int:
+        """A whole number from 0 to bound - 1."""
+        self._count += 1
+        digest = sha256(f"{self._text} {self._count}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") % bound
+
+    def shuffle(self, items: list[int]) -> None:
+        """Reorders a list in place."""
+        for i in range(len(items) - 1, 0, -1):
+            j = self.below(i + 1)
+            items[i], items[j] = items[j], items[i]
 
 
 def law(weights: Sequence[int]) -> Law:
@@ -55,7 +74,7 @@ def _made(kind: str, vocab: int, seed: int) -> Table:
 
     @lru_cache(maxsize=4096)
     def pair(prefix: Tokens) -> tuple[Law, Law]:
-        chance = Random(f"{kind} {vocab} {seed} {prefix}")
+        chance = Chance(f"{kind} {vocab} {seed} {prefix}")
         build = _ADVERSARIAL.get(kind, _random)
         target, draft = build(vocab, chance)
         return law(target), law(draft)
@@ -67,62 +86,62 @@ def _made(kind: str, vocab: int, seed: int) -> Table:
 Weights = list[int]
 
 
-def _spread(total: int, slots: int, chance: Random, least: int = 1) -> Weights:
+def _spread(total: int, slots: int, chance: Chance, least: int = 1) -> Weights:
     """``total`` parts over ``slots``, at least ``least`` each where that fits."""
     least = min(least, total // slots)
     weights = [least] * slots
     for _ in range(total - least * slots):
-        weights[int(slots * chance.random() ** 2)] += 1
+        weights[min(chance.below(slots), chance.below(slots))] += 1
     chance.shuffle(weights)
     return weights
 
 
-def _random(vocab: int, chance: Random) -> tuple[Weights, Weights]:
+def _random(vocab: int, chance: Chance) -> tuple[Weights, Weights]:
     return _spread(_PARTS, vocab, chance), _spread(_PARTS, vocab, chance)
 
 
-def _several(vocab: int, chance: Random) -> tuple[Weights, Weights]:
+def _several(vocab: int, chance: Chance) -> tuple[Weights, Weights]:
     """The draft is heavy at one token, so every other one has residual mass."""
     target = _spread(_PARTS, vocab, chance, 2)
-    heavy = chance.randrange(vocab)
+    heavy = chance.below(vocab)
     draft = [max(1, weight // 2) for weight in target]
     draft[heavy] = _PARTS - (sum(draft) - draft[heavy])
     return target, draft
 
 
-def _target_zero(vocab: int, chance: Random) -> tuple[Weights, Weights]:
+def _target_zero(vocab: int, chance: Chance) -> tuple[Weights, Weights]:
     return _with_zero(vocab, chance), _spread(_PARTS, vocab, chance, 2)
 
 
-def _draft_zero(vocab: int, chance: Random) -> tuple[Weights, Weights]:
+def _draft_zero(vocab: int, chance: Chance) -> tuple[Weights, Weights]:
     return _spread(_PARTS, vocab, chance, 2), _with_zero(vocab, chance)
 
 
-def _with_zero(vocab: int, chance: Random) -> Weights:
-    zero = chance.randrange(vocab)
+def _with_zero(vocab: int, chance: Chance) -> Weights:
+    zero = chance.below(vocab)
     rest = _spread(_PARTS, vocab - 1, chance, 2)
     return [*rest[:zero], 0, *rest[zero:]]
 
 
-def _single(vocab: int, chance: Random) -> tuple[Weights, Weights]:
+def _single(vocab: int, chance: Chance) -> tuple[Weights, Weights]:
     """The target exceeds the draft at one token only."""
     others = vocab - 1
     target = _spread(max(others, (_PARTS - 2 - others) // 2), others, chance)
     draft = [weight + 1 for weight in target]
-    chosen = chance.randrange(vocab)
+    chosen = chance.below(vocab)
     rows = [[*row[:chosen], _PARTS - sum(row), *row[chosen:]] for row in (target, draft)]
     return rows[0], rows[1]
 
 
-def _equal(vocab: int, chance: Random) -> tuple[Weights, Weights]:
+def _equal(vocab: int, chance: Chance) -> tuple[Weights, Weights]:
     target = _spread(_PARTS, vocab, chance)
     return target, list(target)
 
 
-def _peaked(vocab: int, chance: Random) -> tuple[Weights, Weights]:
+def _peaked(vocab: int, chance: Chance) -> tuple[Weights, Weights]:
     """Nearly all mass on one token each, not the same one."""
     rows = []
-    top = chance.randrange(vocab)
+    top = chance.below(vocab)
     for place in (top, (top + 1) % vocab):
         row = [1] * vocab
         row[place] = _PARTS - (vocab - 1)
@@ -130,7 +149,7 @@ def _peaked(vocab: int, chance: Random) -> tuple[Weights, Weights]:
     return rows[0], rows[1]
 
 
-_ADVERSARIAL: dict[str, Callable[[int, Random], tuple[Weights, Weights]]] = {
+_ADVERSARIAL: dict[str, Callable[[int, Chance], tuple[Weights, Weights]]] = {
     "a residual of several tokens": _several,
     "a zero in the target": _target_zero,
     "a zero in the draft": _draft_zero,

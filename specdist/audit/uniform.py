@@ -114,6 +114,12 @@ class Uniform:
         number = _number(other, "the quotient of two uniforms")
         return self._then(lambda x: number / x if x else math.copysign(math.inf, number))
 
+    def __getattr__(self, name: str) -> Callable[[], Uniform]:
+        """numpy asks the elements of an array of objects for ``log`` and its kin."""
+        if name not in MONOTONE:
+            raise AttributeError(name)
+        return lambda: self._then(MONOTONE[name])
+
     def __neg__(self) -> Uniform:
         return self._then(lambda x: -x)
 
