@@ -2,8 +2,8 @@
 of ``np.random`` itself.
 
 ``random`` is a uniform on k/2^53 in float64 and k/2^24 in float32 (numpy 2, next_double and
-next_float of random/src/distributions); ``choice`` with ``p`` and ``multinomial`` are categorical; exponential
-and Gumbel noise are races, of which the winner is decided.
+next_float of random/src/distributions); ``choice`` with ``p`` and ``multinomial`` are categorical;
+exponential and Gumbel noise are races, of which the winner is decided.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ class Generator:
         """Exponential noise, to be raced."""
         if size is None:
             raise refuse("a single exponential", "race it against others, or draw categorical")
-        return Race.exponential(self._run, np.empty(size).shape) * scale
+        noise: Any = Race.exponential(self._run, np.empty(size).shape)
+        return noise * scale
 
     def standard_exponential(self, size: Any = None, **_: Any) -> Any:
         """The same at scale 1."""
@@ -107,7 +108,8 @@ class Generator:
         """Gumbel noise, to be raced."""
         if size is None or scale != 1:
             raise refuse("this Gumbel noise", "use scale 1 and the shape of the logits")
-        return Race.gumbel(self._run, np.empty(size).shape) + loc
+        noise: Any = Race.gumbel(self._run, np.empty(size).shape)
+        return noise + loc
 
     def seed(self, *_: Any) -> None:
         """The audit answers whatever the seed is."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from specdist.audit.context import Context
@@ -15,10 +16,8 @@ from specdist.audit.uniform import refuse
 Numbers = NDArray[np.float64]
 
 
-class Race:
+class Race(NDArrayOperatorsMixin):
     """Noise [..., V]: every row along the last axis is a race."""
-
-    __array_priority__ = 1000
 
     def __init__(self, run: Context, rows: NDArray[Any], shape: Shape, numbers: Numbers) -> None:
         self._run, self._rows, self._shape, self._numbers = run, rows, shape, numbers
@@ -61,33 +60,6 @@ class Race:
             row: Any = self._rows[place]
             found[place] = row.decide(self._run, weights)
         return found[()]
-
-    def __add__(self, other: Any) -> Any:
-        return np.add(self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return np.add(other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return np.subtract(self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return np.subtract(other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return np.multiply(self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return np.multiply(other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return np.divide(self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return np.divide(other, self)
-
-    def __neg__(self) -> Any:
-        return np.negative(self)
 
     def __array_function__(self, function: Any, _: Any, given: Any, options: Any) -> Any:
         """numpy.argmax and numpy.argmin."""
