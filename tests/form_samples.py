@@ -114,6 +114,8 @@ def _nothing() -> Report:
 def checks() -> dict[str, tuple[AnyReport, Outcome]]:
     """Reports of checks by name, with what each means."""
     allowed = replace(FINDING, allowed=True)
+    lowered = replace(FINDING, severity=Severity.WARNING, allowed=True)
+    raised = replace(NOTE, severity=Severity.ERROR)
     tolerance = Verdict.WITHIN_TOLERANCE
     two = [step(EQUAL), step(Verdict.UNDECIDED, WARNING, id="1")]
     mixed = [*two, step(DIFFERENT, FINDING, NOTE, id="2"), step(EQUAL, NOTE, LOSSY, id="3")]
@@ -136,6 +138,14 @@ def checks() -> dict[str, tuple[AnyReport, Outcome]]:
         ),
         "mixed": (of_steps(mixed, "a.json"), Outcome.FAILED),
         "allowed": (of_steps([step(DIFFERENT, allowed)], "a.json", allowed=1), Outcome.PASSED),
+        "lowered": (
+            of_steps([step(DIFFERENT, lowered)], "a.json", allowed=1),
+            Outcome.PASSED,
+        ),
+        "raised": (
+            replace(of_steps([step(EQUAL, raised)], "a.json"), raised=(raised.ident,)),
+            Outcome.FAILED,
+        ),
         "known in part": (replace(mean, summary=counts), Outcome.PASSED),
         "floor missed": (
             replace(mean, findings=(FLOOR,), floors_missed=(FLOOR.message,)),

@@ -17,6 +17,7 @@ from specdist.reports.forms.form import AnyReport, FormOptions
 from specdist.reports.outline import Case, Outline, Told
 from specdist.reports.replay_tables import place_of
 from specdist.reports.view import View, place
+from specdist.verify.summary import is_allowed
 
 Figures = tuple[tuple[str, Figure | Interval], ...]
 
@@ -89,9 +90,7 @@ def _step_outcome(step: StepResult, told: Sequence[Told]) -> Outcome:
     if any(each.fails for each in told):
         return Outcome.FAILED
     if step.verdict is Verdict.DIFFERENT:
-        errors = [f for f in step.findings if f.severity is Severity.ERROR]
-        forgiven = bool(errors) and all(finding.allowed for finding in errors)
-        return Outcome.ALLOWED if forgiven else Outcome.FAILED
+        return Outcome.ALLOWED if is_allowed(step) else Outcome.FAILED
     return Outcome.UNDECIDED if step.verdict is Verdict.UNDECIDED else Outcome.PASSED
 
 
