@@ -65,20 +65,21 @@ def _edge(
 ) -> tuple[Fraction, Fraction]:
     """Neighbours on the grid of ``unit`` (or an end), the side holding at the first only."""
     weight_low = weight_high = Fraction(1)
+    moved = ""
     slow = 0
     while (inside := _grid_between(low, high, unit)) is not None:
         width = high - low
-        least, most = inside
         value = low + width / 2
         if slow < 2:
-            value = _guess(
-                low, high, probe.excess(low) * weight_low, probe.excess(high) * weight_high
-            )
-        value = min(max(_on_grid(value, unit), least), most)
+            rates = probe.excess(low) * weight_low, probe.excess(high) * weight_high
+            value = _guess(low, high, *rates)
+        value = min(max(_on_grid(value, unit), inside[0]), inside[1])
         if holds(probe.side(value)):
-            low, weight_low, weight_high = value, Fraction(1), weight_high / 2
+            weight_low, weight_high = Fraction(1), weight_high / (2 if moved == "low" else 1)
+            low, moved = value, "low"
         else:
-            high, weight_low, weight_high = value, weight_low / 2, Fraction(1)
+            weight_high, weight_low = Fraction(1), weight_low / (2 if moved == "high" else 1)
+            high, moved = value, "high"
         slow = 0 if 2 * (high - low) <= width or slow >= 2 else slow + 1
     return low, high
 
