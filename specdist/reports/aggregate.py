@@ -47,6 +47,11 @@ def largest_of(step: StepResult) -> float:
     return max((figure.approx for _, figure in _variations(step)), default=0.0)
 
 
+def largest_variation(step: StepResult) -> Figure | None:
+    """The largest total variation of a step as it is reported; None without a figure."""
+    return max((figure for _, figure in _variations(step)), key=_value, default=None)
+
+
 def bounds_at(step: StepResult, position: int | None) -> BoundedPosition | BoundedBonus | None:
     """What is known in part at a position or, below 0, of the bonus row."""
     if position == _BONUS:
