@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TextIO
 
+from specdist.reports.page import WIDTH
 from specdist.reports.style import Paint
 
 COLOURS = ("auto", "always", "never")
@@ -29,6 +30,30 @@ def typed_colour(arguments: Sequence[str]) -> str:
     typed = [value for name, value in pairwise(words) if name == "--color"]
     choice = typed[-1] if typed else os.environ.get("SPECDIST_COLOR", "auto")
     return choice if choice in COLOURS else "auto"
+
+
+def page_width(stream: TextIO, environ: Mapping[str, str]) -> int:
+    """The columns of a terminal: what COLUMNS says, else what it says itself; 80 for files and
+    pipes, and where nobody knows."""
+    try:
+        if not stream.isatty():
+            return WIDTH
+        stated = environ.get("COLUMNS", "")
+        if stated.isascii() and stated.isdigit() and int(stated[:9]):
+            return int(stated[:9])
+        return os.get_terminal_size(stream.fileno()).columns or WIDTH
+    except (OSError, ValueError):
+        return WIDTH
+
+
+def room() -> tuple[int, bool]:
+    """How many columns a picture of characters may take, 60 to 200, and whether stdout can show
+    block characters. Files and pipes have 80 columns."""
+    import shutil
+
+    columns = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+    return min(max(columns, 60), 200), encoding.startswith("utf")
 
 
 def paint_for(choice: str, stream: TextIO) -> Paint:

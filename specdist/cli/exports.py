@@ -102,14 +102,20 @@ def check_paths(exports: Sequence[Export], inputs: Sequence[str] = ()) -> None:
                 pass
 
 
+def rendered(
+    exports: Sequence[Export], report: AnyReport, options: FormOptions
+) -> dict[Export, str]:
+    """The texts of all files."""
+    return {export: BY_NAME[export.form].render(report, options) for export in exports}
+
+
 def write(exports: Sequence[Export], report: AnyReport, options: FormOptions) -> None:
     """Writes every file, or none. Raises SettingsError where the disk refuses."""
-    texts = {export: BY_NAME[export.form].render(report, options) for export in exports}
-    write_texts(texts)
+    write_texts(rendered(exports, report, options))
 
 
-def write_texts(texts: Mapping[Export, str]) -> None:
-    """Writes texts that are ready, all or none."""
+def write_texts(texts: Mapping[Export, str | bytes]) -> None:
+    """Writes texts and pictures that are ready, all or none."""
     finished: list[tuple[Path, Path]] = []
     try:
         for export, text in texts.items():
@@ -122,9 +128,9 @@ def write_texts(texts: Mapping[Export, str]) -> None:
             made.unlink(missing_ok=True)
 
 
-def _written(export: Export, text: str) -> list[tuple[Path, Path]]:
+def _written(export: Export, text: str | bytes) -> list[tuple[Path, Path]]:
     """The new file beside its place; nothing where it had to be written directly."""
-    data = text.encode("utf-8", "backslashreplace")
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     if export.appended or _is_special(export.path):
         with open(export.path, "ab" if export.appended else "wb") as file:
             file.write(data)

@@ -50,7 +50,8 @@ def opened(
             "typed rows and files are given together",
             expected=f"either files or {', '.join(f'--{name}' for name in rows)}",
         )
-    over_models = any([asks_for_models(one) for one in checkings])
+    asked = [asks_for_models(one) for one in checkings]  # each complains for itself
+    over_models = any(asked)
     return iter([typed_models(rows) if over_models else typed_capture(rows)])
 
 

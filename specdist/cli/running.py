@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from specdist.cli import console, exports
 from specdist.cli.exit_codes import ExitCode, exit_code, forgiven
+from specdist.cli.plot_option import NO_PLOT, Plot
 from specdist.cli.progress import Meter
 from specdist.cli.settings import Effective, OutputSettings
 from specdist.errors import CaptureError, SpecdistError
@@ -35,6 +36,7 @@ def run(
     counters: tuple[Counters, ...] = (),
     inputs: Sequence[str] = (),
     against: Comparison | None = None,
+    plot: Plot = NO_PLOT,
 ) -> ExitCode:
     """Checks every step, writes the report in the chosen form, gives the exit code.
 
@@ -42,16 +44,19 @@ def run(
     A reader that goes away (``| head``) ends a JSON lines run as interrupted; the other forms are
     written after the verdict, so that their exit code stands. ``named`` is what the command line
     named as input, for the message that nothing in it is a capture; ``inputs`` are the files that
-    no export may overwrite; ``against`` compares the run with a baseline.
+    no export may overwrite; ``against`` compares the run with a baseline; ``plot`` is a
+    picture of the report.
     """
     output = chosen.output
     exports.check_paths(output.exports, inputs)
     try:
-        report = _checked(captures, chosen, counters, against)
+        report = _checked(captures, chosen, counters, against, bool(plot.path))
         code = exit_code(report)
         if code is ExitCode.NOT_STARTED:
             raise _not_started(report, output, named)
-        exports.write(output.exports, report, form_options(output, code))
+        options = form_options(output, code)
+        texts = exports.rendered(output.exports, report, options)
+        exports.write_texts({**texts, **plot.files_of_check(report, options)})
     except SpecdistError as error:
         if output.format == "jsonl":
             from specdist.reports.jsonl_report import error_line
@@ -63,6 +68,7 @@ def run(
         return ExitCode.INTERRUPTED
     try:
         console.out(_rendered(report, output, code))
+        console.out(plot.terminal_of_check(report, *console.room()))
         sys.stdout.flush()
     except BrokenPipeError:
         console.silence_stdout()
@@ -78,13 +84,14 @@ def _checked(
     chosen: Effective,
     counters: tuple[Counters, ...],
     against: Comparison | None,
+    drawn: bool,
 ) -> Report:
     """The report, with the steps that its form is going to print."""
     from specdist.verify.run import check
 
     lines = chosen.output.format == "jsonl"
     shown = {name: value for name, (value, _) in chosen.shown.items() if value is not None}
-    listed = Listed(chosen.output)
+    listed = Listed(chosen.output, drawn)
     with Meter(chosen.output.progress and not lines) as meter:
         running = check(
             meter.watch(captures),
@@ -102,7 +109,7 @@ def _checked(
 
                 console.out(step_line(step, chosen.output.exact))
                 sys.stdout.flush()
-            if not lines or chosen.output.exports:
+            if not lines or chosen.output.exports or drawn:
                 listed.add(step)
         return replace(running.report(), steps=tuple(listed.steps))
 
@@ -111,10 +118,10 @@ class Listed:
     """Finished steps for the report. The text report shows the token tables of a few steps only;
     the others are kept without them, so that memory hardly grows with the capture."""
 
-    def __init__(self, output: OutputSettings) -> None:
+    def __init__(self, output: OutputSettings, whole: bool = False) -> None:
         self.steps: list[StepResult] = []
         shown = [BY_NAME[output.format], *exports.forms(output.exports)]
-        self._whole = any(form.whole for form in shown) or output.verbose
+        self._whole = whole or any(form.whole for form in shown) or output.verbose
         self._most = max(output.show, 3)
         self._kept: dict[Verdict, list[tuple[float, int]]] = {verdict: [] for verdict in Verdict}
 

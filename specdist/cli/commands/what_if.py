@@ -10,7 +10,8 @@ from specdist.cli.cost_options import COST, STATED
 from specdist.cli.exit_codes import ExitCode
 from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, Option, takes
 from specdist.cli.processing_options import PROCESSING
-from specdist.errors import SettingsError, SpecdistError
+from specdist.cli.sweep_options import SWEEP
+from specdist.errors import SettingsError
 
 _ROWS = "Rows"
 ROWS: tuple[Option, ...] = (
@@ -26,46 +27,60 @@ ROWS: tuple[Option, ...] = (
     Option("keep-row", _ROWS, "Probability of each draft token to reach the test.", "ROW"),
     Option("symbolic", _ROWS, "Closed forms for rational logits.", form="flag"),
 )
-_OUTSIDE = ("budget", "workers")
-_CHECKING = tuple(o for o in CHECKING if o.name not in _OUTSIDE)
+READING: tuple[Option, ...] = INPUT[2:]
+_CHECKING = tuple(o for o in CHECKING if o.name != "budget")
 
 
-@takes(ROWS, ENGINE, PROCESSING, _CHECKING, COST, STATED, OUTPUT)
+@takes(ROWS, SWEEP, READING, ENGINE, PROCESSING, _CHECKING, COST, STATED, OUTPUT)
 def what_if(
     file: Annotated[
         str | None,
-        typer.Argument(metavar="FILE", help="A small capture, instead of typed rows."),
+        typer.Argument(metavar="FILE", help="A capture, instead of typed rows."),
     ] = None,
     **values: Any,
 ) -> ExitCode:
-    """Check rows typed on the command line; the same report and exit codes as check."""
-    from shlex import quote
-
+    """Check rows typed on the command line, once or under every setting of a sweep."""
     from specdist.cli.cost_run import asks_for_costs, run_costs
-    from specdist.cli.running import run
-    from specdist.cli.settings import effective
-    from specdist.cli.typed_models import asks_for_models, typed_models
-    from specdist.cli.typed_rows import typed_capture
 
     rows = {option.name: values.pop(option.parameter) for option in ROWS}
     symbolic = bool(rows.pop("symbolic"))
     given = {name: text for name, text in rows.items() if text is not None}
     if asks_for_costs(values, given, file):
-        return run_costs(values, ENGINE + PROCESSING + _CHECKING)
-    chosen = effective(values, symbolic=symbolic)
-    if file is None:
-        over_models = asks_for_models(chosen.settings.checking)
-        return run([typed_models(given) if over_models else typed_capture(given)], chosen)
-    if given:
-        raise SettingsError(
-            "a file and typed rows are given together",
-            expected=f"either FILE or {', '.join(f'--{name}' for name in given)}",
-        )
-    from specdist.readers import open_captures
+        return run_costs(values, ENGINE + PROCESSING + READING + SWEEP + _CHECKING)
+    _refuse_reading(values, given)
+    if values["sweep"]:
+        from specdist.cli.sweep_run import run as run_sweep
 
-    try:
-        return run(open_captures([file], chosen.settings.reading), chosen, named=file)
-    except SpecdistError as error:
-        if any(f"--{option.name}" in error.advice for option in INPUT[2:]):
-            error.advice += f"; these are options of check: specdist check {quote(file)}"
-        raise
+        return run_sweep(values, given, file, symbolic)
+    return _run_once(values, given, file, symbolic)
+
+
+def _run_once(
+    values: dict[str, Any], given: dict[str, str], file: str | None, symbolic: bool
+) -> ExitCode:
+    from specdist.cli.plot_option import read_plot
+    from specdist.cli.row_sources import opened, split_rows
+    from specdist.cli.running import run
+    from specdist.cli.settings import effective
+
+    chosen = effective(values, symbolic=symbolic)
+    sources = [] if file is None else [file]
+    inputs = [*sources, *split_rows(given)[1].values()]
+    plot = read_plot(values["plot"], inputs)
+    captures = opened(sources, given, chosen.settings.reading, [chosen.settings.checking])
+    return run(captures, chosen, named=", ".join(inputs), inputs=inputs, plot=plot)
+
+
+def _refuse_reading(values: dict[str, Any], given: dict[str, str]) -> None:
+    """Options of files do nothing for typed rows."""
+    from specdist.cli.row_sources import split_rows
+
+    if not split_rows(given)[0]:
+        return
+    for option in READING:
+        if values.get(option.parameter) is not None:
+            raise SettingsError(
+                f"--{option.name} is about files, and rows are typed",
+                place="command line",
+                expected="it together with FILE, or --target FILE and --draft FILE",
+            )

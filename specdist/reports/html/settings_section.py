@@ -52,11 +52,16 @@ def settings_section(report: Report) -> Html:
 
 def colophon(report: Report) -> Html:
     """Which program wrote the page, and with what it is drawn."""
+    return colophon_of(report.version)
+
+
+def colophon_of(version: str) -> Html:
+    """The same for the version that wrote it."""
     return element(
         "footer",
         element(
             "p",
-            f"written by specdist {report.version} from its report alone: the same report gives "
+            f"written by specdist {version} from its report alone: the same report gives "
             "the same bytes. Numbers are exact where they are fractions, else six digits of an "
             "exact value, with the bound of its rounding where one entered.",
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from specdist.exact.interval import Interval
@@ -108,17 +107,3 @@ def checked(
     idents |= dict.fromkeys(finding.ident for finding in report.findings)
     return Checked(report, tuple(idents), lengths.mean(), lengths.shape, lengths.joint)
 
-
-def rate_of(report: Report) -> Interval:
-    """Where the mean acceptance rate of a report lies, rounding bounds included; one number where
-    nothing was rounded. Raises ValueError where no draft token was checked."""
-    bounds, figure = report.summary.acceptance_bounds, report.summary.acceptance_rate
-    if bounds is not None:
-        return bounds
-    if figure is None:
-        raise ValueError("no draft token was checked")
-    slack = figure.bound or Fraction(0)
-    middle = figure.exact
-    if middle is None:
-        middle, slack = Fraction(figure.approx), slack + Fraction(1, 1 << 50)
-    return Interval(middle - slack, middle + slack)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from specdist import __version__
-from specdist.model.capture import Unreadable
 from specdist.model.outcome import outcome_of
 from specdist.model.settings import Settings
 from specdist.model.sweep import Axis, SweepPoint, SweepReport
+from specdist.model.sweep_crossing import FloorAnswer
 from specdist.verify.sweep.best import best_of, counts_of
 from specdist.verify.sweep.checked import Checked
+from specdist.verify.sweep.floor import floor_along
 from specdist.verify.sweep.kept import Kept
 from specdist.verify.sweep.spreading import checked_all
 from specdist.verify.sweep.worth import worth
@@ -95,6 +96,21 @@ def run_sweep(
         read_as=head.report.read_as,
         unreadable=head.report.unreadable,
         not_captures=head.report.not_captures,
+        floor=_floor(sweep, points, kept),
+    )
+
+
+def _floor(sweep: Sweep, points: Sequence[SweepPoint], kept: Kept) -> FloorAnswer | None:
+    """Along one axis that changes the acceptance rate; None for grids and without a floor."""
+    numbers = sweep.axes[0].numbers
+    if len(sweep.axes) != 1 or sweep.lengths is not None or numbers is None:
+        return None
+    floor = sweep.settings_of(points[0].values).checking.min_acceptance
+    if floor is None:
+        return None
+    summaries = [point.summary for point in points]
+    return floor_along(
+        numbers, summaries, lambda value: sweep.settings_of((str(value),)), kept, floor
     )
 
 
@@ -133,7 +149,3 @@ def _assumptions(sweep: Sweep, points: Sequence[SweepPoint], head: Checked) -> t
         said[SAME_ROWS if sweep.typed else SAME_RATE] = None
     return tuple(said)
 
-
-def broken(kept: Kept) -> tuple[Unreadable, ...]:
-    """The sources that could not be read."""
-    return tuple(item for item in kept.captures if isinstance(item, Unreadable))

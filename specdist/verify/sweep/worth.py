@@ -23,7 +23,8 @@ from specdist.model.cost import CostSettings
 from specdist.model.figure import Figure
 from specdist.model.joint_report import CostLine
 from specdist.model.sweep import Worth
-from specdist.verify.sweep.checked import Checked, rate_of
+from specdist.verify.sweep.checked import Checked
+from specdist.verify.sweep.floor import rate_of_summary
 
 _BITS = 64
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -104,7 +105,10 @@ def _law(found: Checked, length: int) -> Mapping[int, Fraction] | None:
 def _rates(found: Checked, length: int) -> Interval:
     """The acceptance rate: the exact number where its powers stay short, else ends on a grid of
     2^-64 around it."""
-    rate = rate_of(found.report).within(_ZERO, _ONE)
+    rate = rate_of_summary(found.report.summary)
+    if rate is None:
+        raise ValueError("no draft token was checked")
+    rate = rate.within(_ZERO, _ONE)
     if rate.closed and length * rate.least.denominator.bit_length() <= MOST_BITS // 20:
         return rate
     return Interval(_down(rate.least), min(_ONE, _down(rate.most) + Fraction(1, 1 << _BITS)))
