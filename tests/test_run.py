@@ -146,6 +146,21 @@ def test_a_spent_budget_is_undecided_never_equal(capture: Capture) -> None:
     assert [finding.ident for finding in report.findings] == ["undecided-budget"]
 
 
+def test_a_budget_that_ends_with_a_capture_names_the_next_one(capture: Capture) -> None:
+    """Captures that were not reached must not pass silently."""
+    one = replace(capture, steps=lambda: iter([next(capture.steps())]), step_count=1)
+    captures = [one, replace(one, source="second"), replace(one, source="third")]
+    checking = replace(CHECKING, budget=Fraction(0))
+    report = finished(check(captures, Settings(checking=checking))).report()
+    assert (report.verdict, report.summary.steps) == (Verdict.UNDECIDED, 1)
+    (finding,) = report.findings
+    assert finding.ident == "undecided-budget"
+    assert finding.message == "the time budget ended the run before second"
+    in_time = replace(CHECKING, budget=Fraction(1000))
+    report = finished(check(captures, Settings(checking=in_time))).report()
+    assert (report.verdict, report.summary.steps) == (Verdict.EQUAL, 3)
+
+
 def test_floors_and_tolerance(capture: Capture) -> None:
     low = replace(CHECKING, min_acceptance=Fraction(99, 100))
     report = finished(check([capture], Settings(checking=low))).report()
