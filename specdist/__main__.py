@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 
 from specdist.errors import SpecdistError
@@ -68,9 +69,11 @@ def _run(arguments: list[str]) -> int:
     from specdist.cli import console
     from specdist.cli.app import run
     from specdist.cli.exit_codes import ExitCode
+    from specdist.reports import page
 
     try:
-        code = run(arguments)
+        with page.at(console.page_width(sys.stdout, os.environ)):
+            code = run(arguments)
         console.flush_quietly()
     except SpecdistError as error:
         from specdist.reports.error_text import render_error
@@ -80,7 +83,8 @@ def _run(arguments: list[str]) -> int:
 
             console.err("".join(traceback.format_exception(error.__cause__)))
         paint = console.paint_for(console.typed_colour(arguments), sys.stderr)
-        console.err(render_error(error, paint))
+        with page.at(console.page_width(sys.stderr, os.environ)):
+            console.err(render_error(error, paint))
         return _ended(ExitCode.NOT_STARTED)
     except BrokenPipeError:
         console.silence_stdout()

@@ -45,6 +45,7 @@ def run_texts(
     options of the command. Raises SpecdistError."""
     from specdist.cli import console, exports
     from specdist.cli.settings import effective
+    from specdist.reports import page
 
     first, second = values["texts"]
     _refuse_others(values, captures, known)
@@ -56,7 +57,8 @@ def run_texts(
     exports.check_paths(output.exports, [name for name in named if name])
     _refuse_same(first, second)
     report = _report(first, second, values, chosen)
-    texts = {export: _rendered(report, chosen, export.form) for export in output.exports}
+    with page.at(page.WIDTH):
+        texts = {export: _rendered(report, chosen, export.form) for export in output.exports}
     exports.write_texts(texts)
     console.out(_rendered(report, chosen, output.format, printed=True))
     code = texts_exit_code(report)

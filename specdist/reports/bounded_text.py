@@ -13,7 +13,7 @@ from specdist.model.partial_report import (
     ListedCounts,
 )
 from specdist.model.report import StepResult
-from specdist.reports import layout
+from specdist.reports import layout, page
 from specdist.reports.figure_text import Numerals
 from specdist.reports.interval_text import at_most, cell, interval, rate
 from specdist.reports.view import View, inner_place, plural
@@ -53,7 +53,7 @@ def bonus_lines(steps: Sequence[StepResult], view: View) -> list[str]:
         text = f"step {step.id}, bonus row known in part: total variation {variation}"
         lines += layout.wrap(text, "  ", "    ")
         if len(found) == 1 or view.verbose:
-            lines += [f"  {line}" for line in bonus_table(bonus, view, layout.WIDTH - 2)]
+            lines += [f"  {line}" for line in bonus_table(bonus, view, page.columns() - 2)]
     hidden = len(found) - len(found[: view.limit])
     return lines + ([f"  ... {plural(hidden, 'more bonus row')}"] if hidden else [])
 
@@ -119,7 +119,7 @@ def _weight(token: BoundedToken) -> tuple[object, ...]:
 
 
 def _unfolded(position: BoundedPosition, view: View) -> list[str]:
-    lines = [f"  {line}" for line in token_table(position, view, layout.WIDTH - 2)]
+    lines = [f"  {line}" for line in token_table(position, view, page.columns() - 2)]
     facts = [
         ("not listed", _rests(position, view)),
         ("listed tokens", _counts(position.counts)),
@@ -176,11 +176,11 @@ def _summary_table(located: Sequence[Located], view: View) -> list[str]:
         titles = ["step", "position", "acceptance rate", "variation", "rests", "verdict"]
         return layout.table(titles, rows, gap=gap)
 
-    lines, _ = view.table(build, layout.WIDTH - 2)
+    lines, _ = view.table(build, page.columns() - 2)
     hidden = len(located) - len(shown)
     if hidden:
         lines.append(f"... {plural(hidden, 'more position')} (all with -v or --format json)")
-    lines += ["", *layout.wrap(_READING, "", "  ", layout.WIDTH - 2)]
+    lines += ["", *layout.wrap(_READING, "", "  ", page.columns() - 2)]
     return [f"  {line}".rstrip() for line in lines]
 
 

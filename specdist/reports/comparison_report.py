@@ -9,7 +9,7 @@ from typing import Any
 from specdist.model.figure import Figure
 from specdist.model.report import Report, Summary
 from specdist.model.verdict import Verdict
-from specdist.reports import layout
+from specdist.reports import layout, page
 from specdist.reports.aggregate import on_longest_path
 from specdist.reports.figure_text import Numerals
 from specdist.reports.interval_text import interval
@@ -143,7 +143,7 @@ def _table(
 ) -> list[str]:
     """The rows of variants; a label that is too long for its column has a line of its own."""
     bare = layout.table(list(header), [["", *row] for row in cells], left=2)
-    room = layout.WIDTH - max(map(layout.width_of, bare)) + len(header[0])
+    room = page.columns() - max(map(layout.width_of, bare)) + len(header[0])
     long = [len(item.label) > min(_LONGEST_LABEL, room) for item in compared]
     labels = ["" if own else item.label for own, item in zip(long, compared, strict=True)]
     rows = [[label, *row] for label, row in zip(labels, cells, strict=True)]

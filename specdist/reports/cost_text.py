@@ -10,7 +10,7 @@ from typing import Any
 from specdist.model.cost import Basis, CostReport
 from specdist.model.joint_report import CostLine
 from specdist.model.report import Report
-from specdist.reports import layout
+from specdist.reports import layout, page
 from specdist.reports.json_numbers import Object, optional
 from specdist.reports.view import View, plural
 
@@ -96,7 +96,7 @@ def _line(line: CostLine, width: int, view: View, indent: str) -> list[str]:
         return [first.rstrip()]
     # A long exact value stays on one line, and the words go below it.
     joined = (" " if parts[-1].startswith(("of ", "tokens ")) else ", ").join(parts)
-    if len(first) + len(joined) <= layout.WIDTH or len(parts) == 1:
+    if len(first) + len(joined) <= page.columns() or len(parts) == 1:
         return layout.wrap(joined, first, rest)
     return [first + parts[0], *layout.wrap(parts[1], rest, rest)]
 

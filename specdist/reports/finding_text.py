@@ -13,7 +13,7 @@ from specdist.model.report import (
     TokenLine,
 )
 from specdist.model.verdict import Verdict
-from specdist.reports import bounded_text, joint_text, layout, pass_text
+from specdist.reports import bounded_text, joint_text, layout, page, pass_text
 from specdist.reports.aggregate import bounds_at
 from specdist.reports.difference_text import TITLE, differences
 from specdist.reports.figure_text import Numerals
@@ -39,11 +39,11 @@ def block(step: StepResult, finding: Finding, view: View) -> list[str]:
         lines.append(_BAR)
     elif finding.severity is Severity.ERROR and (part := bounds_at(step, finding.position)):
         lines += _panel(role_lines(part.roles))
-        lines += _panel(bounded_text.panel(part, view, layout.WIDTH - len(_BAR) - 2))
+        lines += _panel(bounded_text.panel(part, view, page.columns() - len(_BAR) - 2))
         lines.append(_BAR)
     elif step.joint is not None and finding.severity is Severity.ERROR:
         lines += _panel(role_lines(step.joint.roles))
-        lines += _panel(joint_text.panel(step.joint, view, layout.WIDTH - len(_BAR) - 2))
+        lines += _panel(joint_text.panel(step.joint, view, page.columns() - len(_BAR) - 2))
         lines.append(_BAR)
     notes = [other.message for other in beside if other.severity is Severity.NOTE]
     notes += [note for each in (finding, *loud) for note in each.notes]
@@ -144,7 +144,7 @@ def _differences(subject: PositionResult | BonusResult, view: View) -> list[str]
         ]
         return layout.table(["token", *_MASSES[bonus], TITLE], rows, gap=gap, least=7)
 
-    lines, wide = view.table(build, layout.WIDTH - len(_BAR) - 2)
+    lines, wide = view.table(build, page.columns() - len(_BAR) - 2)
     hidden = subject.vocab_size - len(shown)
     if hidden:
         lines.append(f"... {plural(hidden, 'more token')}")

@@ -15,7 +15,7 @@ from specdist.model.joint_report import (
     RequestLine,
 )
 from specdist.model.report import StepResult
-from specdist.reports import joint_tables, layout
+from specdist.reports import joint_tables, layout, page
 from specdist.reports.view import View, is_zero, plural
 
 _INDENT = "    "
@@ -34,7 +34,7 @@ def tables(located: Sequence[tuple[StepResult, JointResult]], view: View, alone:
             return _unfolded(joint, view)
         head = f"  step {step.id}: {joint.shape}"
         return [head, *_unfolded(joint, view), "", *figure_lines(step, joint, view)]
-    lines = [f"  {line}" for line in joint_tables.steps(located, view, layout.WIDTH - 2)]
+    lines = [f"  {line}" for line in joint_tables.steps(located, view, page.columns() - 2)]
     if view.verbose:
         for step, joint in located:
             lines += ["", f"step {step.id}: {joint.shape}", *_unfolded(joint, view), ""]
@@ -43,7 +43,7 @@ def tables(located: Sequence[tuple[StepResult, JointResult]], view: View, alone:
 
 
 def _unfolded(joint: JointResult, view: View) -> list[str]:
-    room = layout.WIDTH - 2
+    room = page.columns() - 2
     lines = [*layout.wrap(found_by(joint), width=room), ""]
     lines += joint_tables.lengths(joint, view, room)
     if view.verbose and joint.sequences:

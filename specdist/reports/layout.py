@@ -1,4 +1,5 @@
-"""Plain text layout: display width, wrapping at 80 columns, aligned tables, quoted token texts."""
+"""Plain text layout: display width, wrapping at the width of the page, aligned tables, quoted token
+texts."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ import textwrap
 import unicodedata
 from collections.abc import Callable, Sequence
 
-WIDTH = 80
+from specdist.reports import page
+
 _TOKEN_WIDTH = 24
 
 
@@ -36,12 +38,15 @@ def token(text: str | None, ident: int, with_id: bool) -> str:
     return f"{ident} {shown}" if with_id else shown
 
 
-def wrap(text: str, first: str = "", rest: str | None = None, width: int = WIDTH) -> list[str]:
-    """Lines of at most ``width`` columns; ``first`` and ``rest`` are the indents."""
+def wrap(
+    text: str, first: str = "", rest: str | None = None, width: int | None = None
+) -> list[str]:
+    """Lines of at most ``width`` columns (default: the page); ``first`` and ``rest`` are the
+    indents."""
     indent = " " * len(first) if rest is None else rest
     return textwrap.wrap(
         text,
-        width,
+        page.columns() if width is None else width,
         initial_indent=first,
         subsequent_indent=indent,
         break_long_words=False,
@@ -49,12 +54,13 @@ def wrap(text: str, first: str = "", rest: str | None = None, width: int = WIDTH
     ) or [first.rstrip()]
 
 
-def command(text: str, first: str, width: int = WIDTH) -> list[str]:
+def command(text: str, first: str, width: int | None = None) -> list[str]:
     """A command line to paste, broken before options with a backslash, and inside single quotes
     at a blank, where a line break means the same to what reads it."""
+    width = page.columns() if width is None else width
     parts = _shell_words(text)
     lines, line = [], first
-    indent = " " * (len(first) + 2)
+    indent = " " * (4 if page.is_narrow() else len(first) + 2)
     quoted = False
     for part in parts:
         joined = line + part if line in (first, indent) else f"{line} {part}"
@@ -87,9 +93,18 @@ def table(
     gap: int = 2,
     least: int = 0,
 ) -> list[str]:
-    """Aligned columns: the first ``left`` flush left, the others flush right behind a ``gap``."""
+    """Aligned columns: the first ``left`` flush left, the others flush right behind a ``gap``. On a
+    narrow page some columns are left out (`page.kept_columns`)."""
     widths = [max(width_of(row[i]) for row in (header, *rows)) for i in range(len(header))]
     widths[left:] = [max(width, least) for width in widths[left:]]
+    kept = page.kept_columns(header, widths, left, gap)
+    if len(kept) < len(header):
+        header, widths = [header[i] for i in kept], [widths[i] for i in kept]
+        rows = [[row[i] for i in kept] for row in rows]
+    most = page.name_room(widths, left, gap)
+    if most < widths[0]:
+        rows = [[page.shortened(row[0], most), *row[1:]] for row in rows]
+        widths[0] = most
 
     def line(cells: Sequence[str]) -> str:
         text = ""
@@ -103,10 +118,15 @@ def table(
 
 
 def fitted(build: Callable[[int, int], list[str]], width: int) -> list[str]:
-    """The lines of ``build(digits, gap)`` with as many digits, then blanks, as fit the width."""
+    """The lines of ``build(digits, gap)`` with as many digits, then blanks, as fit the width; on a
+    narrow page without some columns where that is still too wide."""
     lines: list[str] = []
-    for digits, gap in ((6, 3), (6, 2), (5, 2), (4, 2), (3, 2)):
-        lines = build(digits, gap)
-        if all(width_of(line) <= width for line in lines):
-            break
-    return lines
+    with page.table_room(None):
+        for digits, gap in ((6, 3), (6, 2), (5, 2), (4, 2), (3, 2)):
+            lines = build(digits, gap)
+            if all(width_of(line) <= width for line in lines):
+                return lines
+    if not page.is_narrow():
+        return lines
+    with page.table_room(width):
+        return build(4, 2)

@@ -13,6 +13,7 @@ from specdist.reports import (
     interval_text,
     joint_text,
     layout,
+    page,
     path_text,
     statement_text,
 )
@@ -35,7 +36,7 @@ def header(report: Report) -> list[str]:
         counts.append("vocabulary of unknown size")
     name = _name(report.sources)
     line = f"{name}  {', '.join(counts)}"
-    if len(line) <= layout.WIDTH:
+    if len(line) <= page.columns():
         return [line]
     return [name, *layout.wrap(", ".join(counts), "  ", "    ")]
 
@@ -125,7 +126,7 @@ def masses(position: PositionResult, view: View) -> list[str]:
             rows.append(["sum", "1", "1", accepted, recovered, "1", ""])
         return layout.table(["token", *columns], rows, gap=gap)
 
-    lines, wide = view.table(build, layout.WIDTH - 2)
+    lines, wide = view.table(build, page.columns() - 2)
     if hidden:
         lines.append(f"... {plural(hidden, 'more token')}")
     if wide:
@@ -169,7 +170,7 @@ def verdict_lines(report: Report, view: View, passed: bool) -> list[str]:
     """What was proven, by which arithmetic, and the rates with their bounds. The label is "ok"
     only when nothing else (a missed floor, an unreadable file) fails the run."""
     word, style = ("ok:", "good") if passed else ("equal:", "name")
-    first, *rest = layout.wrap(f"{word} {_claim(report, view)}", "", "    ")
+    first, *rest = layout.wrap(f"{word} {claim(report, view)}", "", "    ")
     lines = [view.paint(style, word) + first[len(word) :], *rest]
     lines += _rates(report, view)
     lines += statement_text.lines(report, view)
@@ -203,14 +204,15 @@ def _rates(report: Report, view: View) -> list[str]:
 
 def _joined(left: str, right: str) -> list[str]:
     line = f"    {left}    {right}"
-    return [line] if len(line) <= layout.WIDTH else _indented(left) + _indented(right)
+    return [line] if len(line) <= page.columns() else _indented(left) + _indented(right)
 
 
 def _indented(text: str) -> list[str]:
     return layout.wrap(text, "    ")
 
 
-def _claim(report: Report, view: View) -> str:
+def claim(report: Report, view: View) -> str:
+    """What a run without a counter-example has proven, and by which arithmetic."""
     if report.verdict is Verdict.WITHIN_TOLERANCE:
         tolerance = report.settings.get("max-tv")
         named = "" if tolerance is None else f" {tolerance}"

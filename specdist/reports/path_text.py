@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from specdist.model.joint_report import PathPosition, PathResult
 from specdist.model.report import StepResult
-from specdist.reports import layout
+from specdist.reports import layout, page
 from specdist.reports.figure_text import Numerals
 from specdist.reports.joint_tables import exact_values
 from specdist.reports.view import View, plural
@@ -34,7 +34,7 @@ def tables(located: Sequence[tuple[StepResult, PathResult]], view: View) -> list
         for step, path in located if view.verbose else ():
             lines += ["", f"step {step.id}", *_positions(step, path, view)]
         lines += _left_open([path for _, path in located])
-    lines += layout.wrap(_RATE, "", "  ", layout.WIDTH - 2)
+    lines += layout.wrap(_RATE, "", "  ", page.columns() - 2)
     return [f"  {line}".rstrip() for line in lines]
 
 
@@ -53,7 +53,7 @@ def _positions(step: StepResult, path: PathResult, view: View) -> list[str]:
         ]
         return layout.table(["position", "drafted", *_TITLES], rows, left=2, gap=gap)
 
-    lines, wide = view.table(build, layout.WIDTH - 2)
+    lines, wide = view.table(build, page.columns() - 2)
     hidden = len(path.positions) - len(shown)
     lines += [f"... {plural(hidden, 'more position')}"] if hidden else []
     if wide:
@@ -81,7 +81,7 @@ def _given_the_path(path: PathResult, view: View) -> list[str]:
         f"{rate(path.expected_accepted_token)} under token verification, "
         f"{rate(path.expected_accepted_block)} under block verification"
     )
-    return ["", *layout.wrap(said, "", "  ", layout.WIDTH - 2), *_left_open([path])]
+    return ["", *layout.wrap(said, "", "  ", page.columns() - 2), *_left_open([path])]
 
 
 def _steps(located: Sequence[tuple[StepResult, PathResult]], view: View) -> list[str]:
@@ -100,7 +100,7 @@ def _steps(located: Sequence[tuple[StepResult, PathResult]], view: View) -> list
         titles = ["step", "draft tokens", "accepted by token", "accepted by block"]
         return layout.table(titles, rows, gap=gap)
 
-    lines, _ = view.table(build, layout.WIDTH - 2)
+    lines, _ = view.table(build, page.columns() - 2)
     hidden = len(located) - len(shown)
     if hidden:
         lines.append(f"... {plural(hidden, 'more step')} (all with -v or --format json)")
@@ -113,5 +113,5 @@ def _left_open(paths: Sequence[PathResult]) -> list[str]:
     return [
         line
         for text in said
-        for line in layout.wrap(f"left open: {text}", "", "  ", layout.WIDTH - 2)
+        for line in layout.wrap(f"left open: {text}", "", "  ", page.columns() - 2)
     ]

@@ -9,7 +9,7 @@ from specdist.model.figure import Figure
 from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.replay_report import ReplayFinding, ReplayReport, ReplayVerdict
 from specdist.model.trace_evidence import Counterfactual, EmittedLaw, Evidence, Hypothesis
-from specdist.reports import counters_text, layout
+from specdist.reports import counters_text, layout, page
 from specdist.reports.finding_text import headline
 from specdist.reports.replay_tables import check_table, event_table, place_of, step_table
 from specdist.reports.view import View, plural
@@ -50,6 +50,8 @@ def render(report: ReplayReport, view: View) -> str:
         lines += _note(report, each, view)
     if notes:
         lines.append("")
+    if left := page.left_out():
+        lines += [*left, ""]
     lines += layout.wrap(f"scope: {'; '.join(report.scope)}", "", "  ")
     return "\n".join([*lines, "", *verdict_lines(report, view)]) + "\n"
 
@@ -77,7 +79,7 @@ def lesson(report: ReplayReport, found: ReplayFinding, view: View) -> list[str]:
     lines += layout.wrap(place, "  --> ", "      ")
     if found.events:
         shown = found.events if view.limit is None else found.events[: max(view.limit, 1)]
-        table = event_table(shown, report.texts, layout.WIDTH - len(_BAR) - 2)
+        table = event_table(shown, report.texts, page.columns() - len(_BAR) - 2)
         hidden = len(found.events) - len(shown)
         if hidden:
             table.append(f"... {plural(hidden, 'more line')} (--show N, -v)")
@@ -138,7 +140,7 @@ def _note(report: ReplayReport, found: ReplayFinding, view: View) -> list[str]:
     for note in found.finding.notes:
         lines += layout.wrap(note, "   = ", "     ")
     if view.verbose and found.events:
-        table = event_table(found.events, report.texts, layout.WIDTH - 4)
+        table = event_table(found.events, report.texts, page.columns() - 4)
         lines += [f"    {line}".rstrip() for line in table]
     return lines
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from specdist.model.report import RoleUse
-from specdist.reports import layout
+from specdist.reports import layout, page
 from specdist.reports.view import plural
 
-_ROOM = layout.WIDTH - 6
 _INDENT = 16
 _LONGEST = 30
 _OWN_ROW = "row"
@@ -40,12 +39,17 @@ def role_lines(roles: Sequence[RoleUse]) -> list[str]:
         if use is not None and other is not None and _may_differ(use, other):
             shown += [name for name in (counterpart, role) if name not in shown]
     uses = [by_name[name] for name in shown]
-    wide = any(len(recipe_words(use.recipe)) > _LONGEST for use in uses)
+    longest = _LONGEST - (page.WIDTH - page.columns())
+    wide = any(len(recipe_words(use.recipe)) > longest for use in uses)
     lines: list[str] = []
     for use in uses:
         lines += _wide(use) if wide else [_narrow(use)]
         lines += _missing(use, by_name.get(_COUNTERPART.get(use.role, "")), wide)
     return lines
+
+
+def _room() -> int:
+    return page.columns() - 6
 
 
 def _may_differ(use: RoleUse, other: RoleUse) -> bool:
@@ -55,13 +59,13 @@ def _may_differ(use: RoleUse, other: RoleUse) -> bool:
 def _narrow(use: RoleUse) -> str:
     words = f"{_LABELS[use.role]:<{_INDENT}}{use.side}, {recipe_words(use.recipe)}"
     possible = _possible(use)
-    return f"{words:<{min(52, _ROOM - 2 - len(possible))}}  {possible}"
+    return f"{words:<{min(52, _room() - 2 - len(possible))}}  {possible}"
 
 
 def _wide(use: RoleUse) -> list[str]:
     """A long recipe on lines of its own."""
     head = f"{_LABELS[use.role]:<{_INDENT}}{use.side}, {_possible(use)}"
-    return [head, *layout.wrap(recipe_words(use.recipe), " " * _INDENT, width=_ROOM)]
+    return [head, *layout.wrap(recipe_words(use.recipe), " " * _INDENT, width=_room())]
 
 
 def _possible(use: RoleUse) -> str:
@@ -94,6 +98,6 @@ def _missing(use: RoleUse, other: RoleUse | None, wide: bool) -> list[str]:
     lead = 2 if before else 0
     indent = _INDENT + len(f"{other.side}, ") + before - lead
     carets = "^" * (len(first) + lead)
-    if wide or indent + len(carets) + len(text) >= _ROOM:
+    if wide or indent + len(carets) + len(text) >= _room():
         indent, carets = _INDENT, "^"
-    return layout.wrap(text, f"{' ' * indent}{carets} ", width=_ROOM)
+    return layout.wrap(text, f"{' ' * indent}{carets} ", width=_room())

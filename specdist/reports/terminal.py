@@ -16,6 +16,7 @@ from specdist.reports import (
     counters_text,
     finding_text,
     layout,
+    page,
     pass_text,
 )
 from specdist.reports.scope_text import scope_lines
@@ -52,6 +53,8 @@ def render(report: Report, view: View) -> str:
     against = baseline_text.lines(report, view)
     lines += ["", *against] if lines and lines[-1] and against else against
     lines += skipped(report.not_captures)
+    if left := page.left_out():
+        lines += [*([""] if lines and lines[-1] else []), *left]
     scope = scope_lines(report)
     if scope and lines and lines[-1]:
         lines.append("")
@@ -214,7 +217,8 @@ def summary(report: Report) -> list[str]:
     unreadable = sum(1 for item in report.unreadable if item.counts)
     if unreadable:
         parts.append(plural(unreadable, "file") + " unreadable")
-    return [f"{plural(counts.steps, 'step')} checked: {', '.join(parts)}"]
+    line = f"{plural(counts.steps, 'step')} checked: {', '.join(parts)}"
+    return layout.wrap(line, "", "  ") if page.is_narrow() else [line]
 
 
 def _spaced(lines: list[str]) -> list[str]:

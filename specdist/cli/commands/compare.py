@@ -50,7 +50,7 @@ def compare(
 ) -> ExitCode:
     """Put the same rows through several engines or rules; exit 0 when all could be checked."""
     from specdist.cli import console, option_values
-    from specdist.reports import comparison_report
+    from specdist.reports import comparison_report, page
 
     form = option_values.choice("format", values.pop("format") or "text", ("text", "json"))
     typed = {o.name: values.pop(o.parameter) for o in _TYPED}
@@ -71,7 +71,8 @@ def compare(
         answer = comparison_report.to_json(compared, bool(values["exact"]))
         console.out(json.dumps(answer, indent=2) + "\n")
     else:
-        console.out("\n".join(comparison_report.table(compared)) + "\n")
+        lines = comparison_report.table(compared)
+        console.out("\n".join([*lines, *page.left_out()]) + "\n")
     checked = all(item.report.summary.steps for item in compared)
     return ExitCode.PASSED if checked else ExitCode.NOTHING_CHECKED
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, Union
 
+from specdist.reports import page
+
 if TYPE_CHECKING:
     from specdist.model.replay_report import ReplayReport
     from specdist.model.report import Report
@@ -42,6 +44,8 @@ class Form:
     replays: bool = True
 
     def render(self, report: AnyReport, options: FormOptions) -> str:
-        """The report in this form. Loads the module of the form."""
+        """The report in this form, 80 columns wide whatever the terminal is. Loads the module of
+        the form."""
         write: Callable[[AnyReport, FormOptions], str] = import_module(self.module).render
-        return write(report, options)
+        with page.at(page.WIDTH):
+            return write(report, options)
