@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
+from specdist.model.joint_report import JointResult
+from specdist.model.partial_report import BoundedBonus, BoundedPosition
 from specdist.model.report import (
     BonusResult,
     BonusToken,
     PositionResult,
-    RoleUse,
     StepResult,
     TokenLine,
 )
@@ -23,40 +24,56 @@ from specdist.reports.layout import token as written_token
 from specdist.reports.role_text import role_lines
 from specdist.reports.view import View, plural
 
+Subject = PositionResult | BonusResult | BoundedPosition | BoundedBonus | JointResult
 _WIDTH = 72
 _LARGE = 64
 _MASSES = {"reference": "target", "drafted": "drafted", "tested": "tested", "output": "output"}
 _BONUS = {"reference": "target", "output": "output"}
 
 
+def roles_block(step: StepResult, finding: Finding) -> Html:
+    """The roles that disagree at the place of an error; empty where none do."""
+    subject = _subject(step, finding)
+    lines = role_lines(subject.roles) if subject is not None else []
+    return element("pre", "\n".join(lines), class_="roles") if lines else Html()
+
+
 def difference_table(step: StepResult, finding: Finding, view: View) -> Html:
-    """For an error at a place whose rows the report holds; empty otherwise."""
+    """The largest differences, folded below the picture; empty without a place that has tokens."""
+    subject = _subject(step, finding)
+    if isinstance(subject, BoundedPosition | BoundedBonus):
+        made = element("pre", "\n".join(bounded_text.panel(subject, view, _WIDTH)))
+    elif isinstance(subject, JointResult):
+        made = _outputs(subject, view)
+    else:
+        made = _tokens(subject, view) if subject is not None else Html()
+    summary = element("summary", "the largest differences as a table")
+    return element("details", summary, made, class_="more", data_print=True) if made else made
+
+
+def _subject(step: StepResult, finding: Finding) -> Subject | None:
     if finding.severity.value != "error":
-        return Html()
+        return None
+    if finding.position is None or step.joint is not None:
+        return step.joint
     part = bounds_at(step, finding.position)
     if part is not None:
-        lines = bounded_text.panel(part, view, _WIDTH)
-        return html(_roles(part.roles), element("pre", "\n".join(lines)))
-    if finding.position is not None:
-        return _at(step, finding.position, view)
-    if step.joint is None:
-        return Html()
-    names = [
-        joint_tables.written(line.tokens, line.texts, step.joint) for line in step.joint.sequences
-    ]
+        return part
+    if finding.position < 0:
+        return step.bonus
+    return next((p for p in step.positions if p.index == finding.position), None)
+
+
+def _outputs(joint: JointResult, view: View) -> Html:
+    names = [joint_tables.written(line.tokens, line.texts, joint) for line in joint.sequences]
     rows = [
         (name, [line.reference, line.output], line.difference)
-        for name, line in zip(names, step.joint.sequences, strict=True)
-    ][: view.show]
-    return html(_roles(step.joint.roles), _table("output", [*_BONUS.values()], rows))
+        for name, line in zip(names, joint.sequences, strict=True)
+    ]
+    return _table("output", [*_BONUS.values()], rows[: view.show])
 
 
-def _at(step: StepResult, position: int, view: View) -> Html:
-    subject: PositionResult | BonusResult | None = step.bonus
-    if position >= 0:
-        subject = next((p for p in step.positions if p.index == position), None)
-    if subject is None:
-        return Html()
+def _tokens(subject: PositionResult | BonusResult, view: View) -> Html:
     columns = _BONUS if isinstance(subject, BonusResult) else _MASSES
     tokens: list[TokenLine | BonusToken] = [*subject.tokens]
     ranked = sorted(tokens, key=lambda token: (-abs(token.difference.approx), token.id))
@@ -71,12 +88,8 @@ def _at(step: StepResult, position: int, view: View) -> Html:
     ]
     hidden = subject.vocab_size - len(rows)
     more = element("p", f"and {plural(hidden, 'more token')}", class_="soft") if hidden else Html()
-    return html(_roles(subject.roles), _table("token", [*columns.values()], rows), more)
-
-
-def _roles(uses: Sequence[RoleUse]) -> Html:
-    lines = role_lines(uses)
-    return element("pre", "\n".join(lines)) if lines else Html()
+    table = _table("token", [*columns.values()], rows)
+    return html(table, more) if table else table
 
 
 def _table(

@@ -11,7 +11,7 @@ from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
 from specdist.reports import aggregate
 from specdist.reports.finding_text import inside, label, verdict_of
-from specdist.reports.html.difference_table import difference_table
+from specdist.reports.html.difference_table import difference_table, roles_block
 from specdist.reports.html.markup import Html, copied, element, html, icon, listed
 from specdist.reports.view import View, place, plural
 
@@ -84,10 +84,11 @@ def _lesson(item: Located, view: View, at: Mapping[int, int], drawn: bool) -> Ht
         "article",
         *(_headline(each, verdict) for each in (finding, *loud)),
         element("p", place(step, finding.position), class_="place"),
-        difference_table(step, finding, view),
+        roles_block(step, finding),
+        *_repair(finding, view),
         picture,
         _list("what follows", notes),
-        *_repair(finding, view),
+        difference_table(step, finding, view),
         *(_page(ident) for ident in dict.fromkeys(each.ident for each in (finding, *loud))),
         class_="sheet long lesson",
     )

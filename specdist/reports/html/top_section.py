@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from specdist.model.outcome import Outcome, outcome_of
+from specdist.model.outcome import Outcome, accuses, outcome_of
 from specdist.model.report import Report
 from specdist.model.verdict import Verdict
 from specdist.reports import aggregate, layout, pass_text, statement_text, terminal
-from specdist.reports.html.markup import Html, element, html, icon, listed
+from specdist.reports.html.markup import Html, Part, element, html, icon, listed
 from specdist.reports.html.unwrapped import paragraphs
 from specdist.reports.interval_text import rate
 from specdist.reports.rule_text import rule_title
-from specdist.reports.view import View, plural
+from specdist.reports.view import View, is_zero, plural
 
 _TITLES = {
     Verdict.EQUAL: "equal: the output law is the target's",
@@ -74,9 +75,13 @@ def verdict_section(report: Report, view: View) -> Html:
 def _said(report: Report, view: View) -> Iterator[str]:
     yield terminal.summary(report)[-1]
     if outcome_of(report) is Outcome.PASSED:
-        claim = paragraphs(pass_text.verdict_lines(report, view, passed=True))
-        yield claim[0].removeprefix("ok: ")
+        yield pass_text.claim(report, view)
     yield from report.floors_missed
+    errors = Counter(f.ident for step in report.steps for f in step.findings if accuses(f))
+    if errors:
+        yield "findings: " + ", ".join(
+            f"{count:,} {ident}" for ident, count in errors.most_common()
+        )
     broken = sum(1 for item in report.unreadable if item.counts)
     if broken:
         yield f"{plural(broken, 'file')} could not be read: see the findings"
@@ -88,7 +93,7 @@ def summary_section(report: Report, view: View) -> Html:
         element("div", element("dt", name), element("dd", value, note), class_="tile")
         for name, value, note in _tiles(report, view)
     ]
-    beside = listed(_beside(report, view), class_="soft")
+    beside = listed(_beside(report, view), class_="soft beside")
     return element(
         "section",
         element("h2", "summary"),
@@ -161,11 +166,14 @@ def _mean(report: Report) -> str:
 
 
 def _where(report: Report, view: View) -> str:
+    largest = report.summary.total_variation_max
+    if largest is None or is_zero(largest):
+        return ""
     line = aggregate.largest_line(report, view)
     return line[line.rindex("(") + 1 : -1] if report.summary.positions > 1 and "(" in line else ""
 
 
-def _beside(report: Report, view: View) -> Iterator[str]:
+def _beside(report: Report, view: View) -> Iterator[Part]:
     if report.steps:
         rules = dict.fromkeys(rule_title(step.rule) for step in report.steps)
         yield f"rule: {', '.join(rules)}"
@@ -178,7 +186,9 @@ def _beside(report: Report, view: View) -> Iterator[str]:
     if report.filtered_out:
         yield f"{plural(report.filtered_out, 'step')} filtered out, not checked"
     if report.not_captures:
-        yield f"not a capture, not counted: {', '.join(report.not_captures)}"
+        names = element("p", ", ".join(report.not_captures))
+        count = plural(len(report.not_captures), "file is no capture", "files are no captures")
+        yield element("details", element("summary", f"{count}, not counted"), names)
 
 
 def heading_of(report: Report) -> str:

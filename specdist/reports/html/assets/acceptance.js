@@ -50,8 +50,8 @@
 
   const meanLine = (svg, mean, y, left, right) => {
     if (!mean) return;
-    svg.append("line").attr("class", "mean").attr("x1", left).attr("x2", right).attr("y1", y(mean.value)).attr("y2", y(mean.value));
-    svg.append("text").attr("class", "soft").attr("x", right).attr("y", y(mean.value) - 5).attr("text-anchor", "end").text(`mean ${mean.label}`);
+    svg.append("line").attr("class", "mean").attr("pointer-events", "none").attr("x1", left).attr("x2", right).attr("y1", y(mean.value)).attr("y2", y(mean.value));
+    svg.append("text").attr("class", "soft mean-label").attr("pointer-events", "none").attr("x", right).attr("y", y(mean.value) - 5).attr("text-anchor", "end").text(`mean ${mean.label}`);
   };
 
   const margin = { top: 14, right: 10, bottom: 36, left: 34 };
@@ -85,8 +85,8 @@
     const x = d3.scaleLinear([-0.5, steps - 0.5], [margin.left, width - margin.right]);
     const ticks = d3.axisBottom(x).ticks(Math.min(steps, width / 70)).tickFormat((at) => (Number.isInteger(at) ? specdist.shortened(specdist.data.steps[at]?.id ?? "", 8) : "")).tickSize(4);
     const svg = frame(width, HEIGHT, "acceptance rate over the steps", x, y, ticks, margin);
-    meanLine(svg, number(specdist.data.mean), y, margin.left, width - margin.right);
     drawMarks(svg, marks, (mark) => x(mark.at), (mark) => y(mark.rate.value), marks.length > 200 ? 2 : 3.5);
+    meanLine(svg, number(specdist.data.mean), y, margin.left, width - margin.right);
     named(svg, width, "step");
     node.replaceChildren(svg.node());
   };

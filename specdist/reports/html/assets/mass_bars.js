@@ -30,18 +30,13 @@
     for (const [kind, words] of names) {
       const svg = d3.create("svg").attr("viewBox", "0 0 18 12").attr("aria-hidden", "true");
       if (kind === "level") svg.append("line").attr("class", "level").attr("x1", 0).attr("x2", 18).attr("y1", 6).attr("y2", 6);
-      else svg.append("rect").attr("class", `fill-${kind}`).attr("x", 1).attr("y", 1).attr("width", 16).attr("height", 10);
+      else specdist.mass(svg, kind, 1, 1, 16, 10);
       list.append(specdist.make("li", {}, svg.node(), words));
     }
     return list;
   };
 
-  /* A bar from `from` to `to` of the scale; nothing is drawn of no mass. */
-  const bar = (group, kind, x, width, y, from, to) => {
-    if (!(to > from)) return;
-    group.append("rect").attr("class", `mass fill-${kind}`).attr("data-kind", kind)
-      .attr("x", x).attr("width", width).attr("y", y(to)).attr("height", y(from) - y(to));
-  };
+  const bar = (group, kind, x, width, y, from, to) => specdist.mass(group, kind, x, y(to), width, y(from) - y(to));
 
   const shortened = (text, room) => (text.length <= room ? text : `${text.slice(0, Math.max(room - 1, 1))}…`);
 

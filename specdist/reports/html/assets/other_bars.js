@@ -25,9 +25,7 @@
     node.replaceChildren(svg.node());
   };
 
-  const band = (group, kind, from, to, y, height) => {
-    if (to > from) group.append("rect").attr("class", `mass fill-${kind}`).attr("data-kind", kind).attr("x", from).attr("width", to - from).attr("y", y).attr("height", height);
-  };
+  const band = (group, kind, from, to, y, height) => specdist.mass(group, kind, from, y, to - from, height);
 
   /* Sorted by size: where the output has more than the target, and where less. */
   const differenceBars = (node, width, items) => {

@@ -121,5 +121,19 @@ const specdist = { data: JSON.parse(document.getElementById("data").textContent)
   const plot = (width, height, label) => d3.create("svg").attr("class", "plot").attr("viewBox", `0 0 ${width} ${height}`)
     .attr("width", width).attr("height", height).attr("role", "group").attr("aria-label", label);
 
-  Object.assign(specdist, { make, sign, showTip, hideTip, explained, pasted, drawLater, drawNow, plot });
+  /* Lines and dots that tell masses apart without colour; as paths, for patterns print as bitmaps. */
+  const TEXTURES = {
+    rejected: (x, y, w, h) => d3.range(x + y + 3, x + y + w + h, 5)
+      .map((c) => [Math.max(x, c - y - h), Math.min(x + w, c - y), c]).map(([from, to, c]) => `M${from} ${c - from}L${to} ${c - to}`).join(""),
+    recovered: (x, y, w, h) => d3.range(y + 2.5, y + h - 1, 4.5)
+      .flatMap((at, i) => d3.range(x + (i % 2 ? 4.5 : 2.25), x + w - 1, 4.5).map((from) => `M${from} ${at}h.01`)).join(""),
+  };
+  /* A bar of one kind of mass; nothing is drawn of no mass. */
+  const mass = (group, kind, x, y, width, height) => {
+    if (!(width > 0 && height > 0)) return;
+    group.append("rect").attr("class", `mass fill-${kind}`).attr("data-kind", kind).attr("x", x).attr("y", y).attr("width", width).attr("height", height);
+    if (TEXTURES[kind]) group.append("path").attr("class", `texture-${kind}`).attr("d", TEXTURES[kind](x, y, width, height));
+  };
+
+  Object.assign(specdist, { mass, make, sign, showTip, hideTip, explained, pasted, drawLater, drawNow, plot });
 })();

@@ -3,7 +3,7 @@
   document.querySelectorAll(".mount").forEach((mount) => {
     const step = specdist.data.steps[Number(mount.dataset.step)];
     const at = mount.dataset.position;
-    mount.append(...specdist.partsOf(step, at === "all" ? null : Number(at)));
+    mount.append(...specdist.partsOf(step, at === "all" ? null : Number(at), false));
   });
   const overview = document.getElementById("overview");
   if (overview) specdist.overview(overview);

@@ -2,7 +2,7 @@
 (() => {
   const { make, sign, number } = specdist;
   const AT_ONCE = 100;
-  const PRINTED = 20;
+  const PRINTED = 10;
   const VERDICTS = ["different", "undecided", "within-tolerance", "equal"];
 
   const rateOf = (step) => {
@@ -62,7 +62,7 @@
     fill();
     if (steps.length > 1) root.append(filters);
     root.append(list);
-    if (steps.length === 1 && !document.querySelector(".mount")) { const row = list.firstElementChild; row.open = true; open(row); }
+    if (steps.length && !document.querySelector(".mount")) { const row = list.firstElementChild; row.open = true; open(row); }
     specdist.openStep = (at) => {
       const step = steps[at];
       while (left.includes(step)) more();
@@ -71,7 +71,9 @@
     };
     specdist.unfold = () => {
       while (left.length) more();
-      [...list.querySelectorAll(".step")].slice(0, PRINTED).forEach((row) => { row.open = true; open(row); });
+      const rows = [...list.querySelectorAll(".step")];
+      const failed = rows.filter((row) => row.step.v !== "equal");
+      (failed.length ? failed : rows.slice(0, 3)).slice(0, PRINTED).forEach((row) => { row.open = true; open(row); });
     };
   };
   Object.assign(specdist, { stepList });

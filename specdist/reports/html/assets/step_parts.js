@@ -26,13 +26,13 @@
   };
   const said = (value) => (value ? value.exact ?? value.label : "-");
 
-  const roles = (packed) => {
+  const roles = (packed, hinted = true) => {
     if (!packed) return null;
     const [recipes, supports, lines] = packed;
     const hint = texts()[lines];
     const build = () => table("what fills each role", ["role", "filled by", "tokens possible"],
       texts()[recipes].map(([role, side, recipe], i) => [role, `${side}, ${recipe}`, supports[i] === null ? "any" : supports[i].toLocaleString("en")]), 2);
-    return [hint ? make("pre", { "aria-label": "roles that disagree" }, hint) : null, folded("roles", build)];
+    return [hint && hinted ? make("pre", { "aria-label": "roles that disagree" }, hint) : null, folded("roles", build)];
   };
 
   const vocabulary = (size) => (size === null ? "a vocabulary of unknown size" : `${size.toLocaleString("en")} tokens in vocabulary`);
@@ -62,17 +62,17 @@
     return [main, others(tokens), pair.length ? make("div", { class: "pair" }, pair) : null, none, numbers(tokens)];
   };
 
-  const positionPart = (position, alone) => {
+  const positionPart = (position, alone, hinted) => {
     const pairs = [["acceptance rate", number(position.a)], ["with every role repaired", position.h && JSON.stringify(position.h) !== JSON.stringify(position.a) ? number(position.h) : null],
       ["rejected", number(position.r)], ["recovered", number(position.c)], ["total variation", number(position.tv)], ...(position.also ?? []).map(([name, value]) => [name, number(value)])];
-    return make("section", { class: "position" }, heading(alone ? `position ${position.i}, ${vocabulary(position.n)}` : `position ${position.i}`, position.v), sums(pairs), pictures(position), roles(position.ro));
+    return make("section", { class: "position" }, heading(alone ? `position ${position.i}, ${vocabulary(position.n)}` : `position ${position.i}`, position.v), sums(pairs), pictures(position), roles(position.ro, hinted));
   };
 
   const COLUMNS = [["target", "target"], ["rejected", "drafted"], ["accepted", "accepted"], ["output", "output"]];
-  const boundedPart = (position) => {
+  const boundedPart = (position, hinted) => {
     const variation = position.same ? "0, whatever is left open" : number(position.tv);
     const pairs = [["acceptance rate", number(position.a)], ["total variation", variation], ["target mass of unlisted tokens", number(position.tr)], ["draft mass of unlisted tokens", number(position.dr)]];
-    return make("section", { class: "position" }, heading(`position ${position.i}, known in part`, position.v), sums(pairs), intervals(position.t, COLUMNS), roles(position.ro));
+    return make("section", { class: "position" }, heading(`position ${position.i}, known in part`, position.v), sums(pairs), intervals(position.t, COLUMNS), roles(position.ro, hinted));
   };
   const intervals = (tokens, columns) => {
     if (!tokens?.length) return null;
@@ -94,7 +94,7 @@
   const boundedBonusPart = (bonus) => make("section", { class: "position" }, heading("bonus row, known in part", bonus.v),
     sums([["total variation", bonus.same ? "0, whatever is left open" : number(bonus.tv)]]), intervals(bonus.t, [["target", "target"], ["output", "output"]]), roles(bonus.ro));
 
-  const jointPart = (joint) => {
+  const jointPart = (joint, hinted) => {
     const lengths = (joint.l ?? []).map((packed, i) => [String(i), said(number(packed)), i ? said(number(joint.s[i - 1])) : "1"]);
     const places = (joint.m ?? []).map(([i, variation, tokens]) => make("section", { class: "position" },
       make("h4", {}, `place ${i} of the output`), sums([["total variation", number(variation)]]), laws(`token at place ${i}, whatever stands before it`, tokens)));
@@ -102,7 +102,7 @@
       sums([["expected accepted tokens", number(joint.a)], ["total variation", number(joint.tv)]]),
       joint.facts?.length ? make("ul", {}, joint.facts.map((text) => make("li", {}, text))) : null,
       lengths.length ? table("how many draft tokens are accepted", ["accepted", "probability", "at least"], lengths) : null,
-      laws("whole outputs of largest difference, or of largest mass", joint.q), places, roles(joint.ro));
+      laws("whole outputs of largest difference, or of largest mass", joint.q), places, roles(joint.ro, hinted));
   };
 
   const findingPart = ([kind, ident, position, message, notes, causes, reproduce]) => make("div", { class: "finding" },
@@ -119,12 +119,12 @@
   };
 
   /* `only` picks one position, -1 the bonus row, for the picture of a finding. */
-  const partsOf = (step, only = null) => {
+  const partsOf = (step, only = null, hinted = true) => {
     const wanted = (i) => only === null || only === i;
     const alone = (step.p?.length ?? 0) === 1;
-    return [...(step.p ?? []).filter((p) => wanted(p.i)).map((p) => positionPart(p, alone)), ...(step.b ?? []).filter((p) => wanted(p.i)).map(boundedPart),
+    return [...(step.p ?? []).filter((p) => wanted(p.i)).map((p) => positionPart(p, alone, hinted)), ...(step.b ?? []).filter((p) => wanted(p.i)).map((p) => boundedPart(p, hinted)),
       step.bonus && wanted(-1) ? bonusPart(step.bonus) : null, step.bbonus && wanted(-1) ? boundedBonusPart(step.bbonus) : null,
-      step.j ? jointPart(step.j) : null].filter(Boolean);
+      step.j ? jointPart(step.j, hinted) : null].filter(Boolean);
   };
   const inside = (step) => make("div", { class: "inside" }, wordsOf(step), step.f.length ? step.f.map(findingPart) : null, partsOf(step),
     step.path ? make("pre", {}, step.path) : null, step.cost ? [make("h4", {}, "cost"), make("pre", {}, step.cost)] : null);
