@@ -51,7 +51,8 @@ SAME_FLOOR = {
 
 #: Library -> prefixes of the modules that may import it anywhere.
 ANYWHERE = {
-    "typer": ("specdist.cli",),
+    # The plugin reads options as the command line does, once --specdist is given.
+    "typer": ("specdist.cli", "specdist.pytest_plugin"),
     "click": ("specdist.cli",),
     "rich": ("specdist.cli", "specdist.reports.terminal"),
     "sympy": (),
@@ -66,6 +67,8 @@ INSIDE_FUNCTIONS = {
 }
 #: Modules that are only loaded once a float row is met, so numpy may stand at their top.
 NUMPY_AT_THE_TOP: tuple[str, ...] = (
+    "specdist.audit.numpy_draws",
+    "specdist.audit.numpy_race",
     "specdist.exact.code_counts",
     "specdist.exact.float_atoms",
     "specdist.exact.float_filter",

@@ -217,7 +217,7 @@ def test_completion_knows_commands_options_and_values() -> None:
 
     assert set(complete("specdist ").split()) == set(COMMANDS)
     assert "--top-p" in complete("specdist check --top")
-    assert complete("specdist check --format j").split() == ["json", "jsonl"]
+    assert complete("specdist check --format j").split() == ["json", "jsonl", "junit"]
 
 
 def in_terminal(*arguments: object, env: dict[str, str] | None = None) -> str:

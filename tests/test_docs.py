@@ -28,7 +28,7 @@ def _run(arguments: list[str]) -> tuple[str, int]:
 
 
 if os.environ.get("UPDATE_GOLDEN"):  # writes the outputs anew: read the difference
-    for _page in PAGES:
+    for _page in PAGES:  # run in the project's folder: sessions that write leave files there
         _page.write_text(refreshed(_page.read_text("utf-8"), _run), "utf-8")
 
 

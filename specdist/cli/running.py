@@ -42,10 +42,8 @@ def run(
 
     On an error stdout stays empty; JSON lines keep the finished steps and end with the error.
     A reader that goes away (``| head``) ends a JSON lines run as interrupted; the other forms are
-    written after the verdict, so that their exit code stands. ``named`` is what the command line
-    named as input, for the message that nothing in it is a capture; ``inputs`` are the files that
-    no export may overwrite; ``against`` compares the run with a baseline; ``plot`` is a
-    picture of the report.
+    written after the verdict, so that their exit code stands. ``named``: what the command line
+    named, for messages; ``inputs``: files that no export may overwrite.
     """
     output = chosen.output
     exports.check_paths(output.exports, inputs)
@@ -54,9 +52,7 @@ def run(
         code = exit_code(report)
         if code is ExitCode.NOT_STARTED:
             raise _not_started(report, output, named)
-        options = form_options(output, code)
-        texts = exports.rendered(output.exports, report, options)
-        exports.write_texts({**texts, **plot.files_of_check(report, options)})
+        _write(report, form_options(output, code), output, plot)
     except SpecdistError as error:
         if output.format == "jsonl":
             from specdist.reports.jsonl_report import error_line
@@ -73,6 +69,12 @@ def run(
     except BrokenPipeError:
         console.silence_stdout()
     return forgiven(code) if output.exit_zero else code
+
+
+def _write(report: Report, options: FormOptions, output: OutputSettings, plot: Plot) -> None:
+    """All files of a run, or none."""
+    texts = exports.rendered(output.exports, report, options)
+    exports.write_texts({**texts, **plot.files_of_check(report, options)})
 
 
 def _announce(said: str) -> None:
@@ -175,7 +177,15 @@ def _error(item: Unreadable) -> CaptureError:
 def form_options(output: OutputSettings, code: ExitCode) -> FormOptions:
     """What the forms are told of a run."""
     code = forgiven(code) if output.exit_zero else code
-    return FormOptions(output.show, output.exact, os.getcwd(), code.value)
+    return FormOptions(output.show, output.exact, _here(), code.value)
+
+
+def _here() -> str:
+    """The working directory; empty where it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def _rendered(report: Report, output: OutputSettings, code: ExitCode) -> str:

@@ -60,9 +60,8 @@ def floor_answer(
     probe.tell(known)
     cells = _all_cells(grid, breakpoints, whole, most)
     complete = cells is not None and _fits(probe, grid, cells)
-    if cells is not None and complete:
-        found = list(scanned(probe, cells))
-    else:
+    found = list(scanned(probe, cells)) if cells is not None and complete else []
+    if not complete:
         axis = None if cells is not None else breakpoints
         found = [_crossing(probe, bracket, axis, whole) for bracket in _brackets(probe, grid)]
     sides = [probe.side(value) for value in grid]
@@ -74,10 +73,14 @@ def floor_answer(
         open_at=tuple(v for v, side in zip(grid, sides, strict=True) if side is Side.OPEN),
         equal_at=tuple(v for v in grid if probe.equals(v)),
         crossings=tuple(found),
-        complete=complete and not any(one.rounding for one in found),
+        complete=complete and not _any_open(probe, cells),
         places=cells.places if cells is not None and complete else 0,
         whole=whole,
     )
+
+
+def _any_open(probe: Probe, cells: Cells | None) -> bool:
+    return cells is None or any(probe.side(value) is Side.OPEN for value in cells.values)
 
 
 def _all_cells(
