@@ -178,5 +178,6 @@ def _by_size(report: Report, values: list[Any]) -> str:
 
 
 def _power_above(size: float) -> str:
-    """The power of ten above a number, as it is written in Python."""
-    return f"1e{ceil(log10(size)):03d}" if size < 1e-4 else f"{10 ** ceil(log10(size))}"
+    """The power of ten that leaves at least a factor of ten, as it is written in Python."""
+    power = ceil(log10(size)) + 1
+    return f"1e-{-power:02d}" if power < -3 else f"{10.0**power:g}"

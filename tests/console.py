@@ -37,18 +37,24 @@ def matches(shown: str, printed: str) -> bool:
 
 def sessions(path: Path) -> list[Session]:
     """Every command of every console block, in order."""
-    found: list[Session] = []
-    for block in _BLOCK.findall(path.read_text(encoding="utf-8")):
-        chunks = re.split(r"^\$ ", block, flags=re.MULTILINE)
-        assert not chunks[0].strip(), f"a console block starts with a command: {chunks[0]!r}"
-        for chunk in chunks[1:]:
-            command, output = _split(chunk)
-            if command == "echo $?":
-                last = found.pop()
-                found.append(Session(last.command, last.output, int(output)))
-            else:
-                found.append(Session(command, output if output.strip() else None, 0))
+    blocks = _BLOCK.findall(path.read_text(encoding="utf-8"))
+    found = [session for block in blocks for session in sessions_in(block)]
     assert found, f"{path} shows no command"
+    return found
+
+
+def sessions_in(block: str) -> list[Session]:
+    """The commands of one console block, in order."""
+    found: list[Session] = []
+    chunks = re.split(r"^\$ ", block, flags=re.MULTILINE)
+    assert not chunks[0].strip(), f"a console block starts with a command: {chunks[0]!r}"
+    for chunk in chunks[1:]:
+        command, output = _split(chunk)
+        if command == "echo $?":
+            last = found.pop()
+            found.append(Session(last.command, last.output, int(output)))
+        else:
+            found.append(Session(command, output if output.strip() else None, 0))
     return found
 
 
