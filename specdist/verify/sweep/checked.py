@@ -106,4 +106,3 @@ def checked(
     report = running.report()
     idents |= dict.fromkeys(finding.ident for finding in report.findings)
     return Checked(report, tuple(idents), lengths.mean(), lengths.shape, lengths.joint)
-

@@ -148,4 +148,3 @@ def _assumptions(sweep: Sweep, points: Sequence[SweepPoint], head: Checked) -> t
     if best_modelled:
         said[SAME_ROWS if sweep.typed else SAME_RATE] = None
     return tuple(said)
-
