@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ from specdist.model.capture import Capture
 from specdist.model.options import ProcessingOptions
 from specdist.model.report import Summary
 from specdist.model.settings import CheckSettings, ReadingSettings, Settings
-from specdist.model.sweep_crossing import Crossing, Direction, FloorAnswer, Place
+from specdist.model.sweep_crossing import Crossing, Direction, FloorAnswer, Place, Side
 from specdist.verify.run import check
 from specdist.verify.sweep import breakpoints, cells, crossing, narrowing, probe
 from specdist.verify.sweep.crossing import crossings, floor_answer
@@ -33,7 +33,7 @@ TWENTIETHS = [F(i, 20) for i in range(1, 21)]
 
 def settings_at(axis: str, **more: str) -> Callable[[F], Settings]:
     def at(value: F) -> Settings:
-        target, draft = dict(more), {}
+        target, draft = dict(more), dict[str, str]()
         (draft if axis.startswith("draft-") else target)[axis.removeprefix("draft-")] = str(value)
         options = ProcessingOptions(target=target, draft=draft)
         return Settings(checking=CheckSettings(overrides=options, show=0, workers=1))
@@ -120,7 +120,7 @@ def test_one_exact_crossing_between_neighbours_where_not_all_are_tried(
         return sorted(v for v in sweep_oracle.candidates(axis, pair) if low <= v <= high)
 
     answer = floor_answer(ends, [rate_at(v) for v in ends], rate_at, floor, places, most=0)
-    wanted = sweep_oracle.changes(axis, *pair, *ends, floor)
+    wanted = sweep_oracle.changes(axis, *pair, ends[0], ends[1], floor)
     assert len(answer.crossings) == (rate_at(ends[0]) >= floor) ^ (rate_at(ends[1]) >= floor)
     if len(places(*ends)) > 1:
         assert not answer.complete
@@ -364,6 +364,18 @@ def test_rates_that_were_told_are_worked_out_again_before_they_count() -> None:
     assert one.low <= F(11, 20) <= one.high
 
 
+def test_a_stretch_that_is_left_open_may_hide_crossings() -> None:
+    def rate_at(value: F) -> F | Interval:
+        return Interval(F(7, 10), F(9, 10)) if F(1, 3) < value < F(2, 3) else F(1)
+
+    def places(low: F, high: F) -> list[F]:
+        return [at for at in (F(1, 3), F(2, 3)) if low <= at <= high]
+
+    answer = floor_answer([F(0), F(1)], [F(1), F(1)], rate_at, F(4, 5), places)
+    assert answer.crossings == ()
+    assert not answer.complete
+
+
 def test_places_that_are_wrong_prove_nothing() -> None:
     def rate_at(value: F) -> F:
         return 1 - value / 2
@@ -395,10 +407,10 @@ def _fails(test: Callable[[], None]) -> bool:
 
 
 def test_a_strict_floor_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def strict(rate: Interval, floor: F) -> probe.Side:
+    def strict(rate: Interval, floor: F) -> Side:
         if rate.least > floor:
-            return probe.Side.REACHES
-        return probe.Side.BELOW if rate.most <= floor else probe.Side.OPEN
+            return Side.REACHES
+        return Side.BELOW if rate.most <= floor else Side.OPEN
 
     monkeypatch.setattr(probe, "side_of", strict)
     assert _fails(test_by_hand_a_rate_equal_to_the_floor_reaches_it)

@@ -19,11 +19,13 @@ _NARROW = 1000
 _PLAIN = Numerals()
 
 
-def floor_lines(answer: FloorAnswer, axis: str, numerals: Numerals = _PLAIN) -> list[str]:
-    """Lines of at most 80 columns: the counts, one sentence a crossing, what is left open."""
-    lines = layout.wrap(_counts(answer, axis, numerals), rest="  ")
+def floor_lines(
+    answer: FloorAnswer, axis: str, numerals: Numerals = _PLAIN, width: int | None = None
+) -> list[str]:
+    """Lines of at most ``width``: the counts, one sentence a crossing, what is left open."""
+    lines = layout.wrap(_counts(answer, axis, numerals), rest="  ", width=width)
     for sentence in _sentences(answer, axis, numerals):
-        lines += layout.wrap(sentence, "  ", "    ")
+        lines += layout.wrap(sentence, "  ", "    ", width)
     return lines
 
 
@@ -88,14 +90,28 @@ def _region(crossing: Crossing, numerals: Numerals) -> str:
     low, high = (value_text(value, numerals) for value in (crossing.low, crossing.high))
     beside = "above" if falls else "below"
     if crossing.place is Place.EQUAL:
-        return f"{beside} {low} (exact), where the rate equals the floor"
+        return f"{beside} {low} (exact; at {low} the rate equals the floor)"
     if crossing.place is Place.JUMP and crossing.value_reaches:
-        return f"{beside} {low} (exact), which itself reaches it"
+        return f"{beside} {low} (exact; {low} itself reaches it)"
     if crossing.place is Place.JUMP:
-        return f"{f'from {low} (exact) on' if falls else f'up to {low} (exact)'}, itself below"
+        return f"{f'from {low} on' if falls else f'up to {low}'} (exact; {low} itself is below)"
     if crossing.place is Place.WHOLE:
-        return f"from {high} on, {low} reaches it" if falls else f"up to {low}, {high} reaches it"
+        return f"from {high} on ({low} reaches it)" if falls else f"up to {low} ({high} reaches it)"
+    low, high = _of_one_length(low, high)
     return f"{beside} a value between {low} and {high}"
+
+
+def _of_one_length(low: str, high: str) -> tuple[str, str]:
+    """Two decimals with as many digits behind the point."""
+    if not all(text.replace(".", "", 1).isdigit() for text in (low, high)):
+        return low, high
+    digits = max(len(text.partition(".")[2]) for text in (low, high))
+    if not digits:
+        return low, high
+    first, second = (
+        f"{text.partition('.')[0]}.{text.partition('.')[2]:0<{digits}}" for text in (low, high)
+    )
+    return first, second
 
 
 def _is_visible(crossing: Crossing) -> bool:

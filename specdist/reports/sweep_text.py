@@ -33,7 +33,8 @@ def render(report: SweepReport, options: SweepOptions) -> str:
     lines += _counts(report, options)
     lines += _best(report, options)
     if report.floor is not None:
-        lines += floor_lines(report.floor, report.axes[0].name, Numerals(options.exact))
+        numerals = Numerals(options.exact)
+        lines += floor_lines(report.floor, report.axes[0].name, numerals, options.width)
     if not options.quiet:
         lines += _rest(report, options)
     return "\n".join(lines) + "\n"
