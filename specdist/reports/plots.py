@@ -8,12 +8,10 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from specdist.exact.interval import Interval
-from specdist.model.figure import Figure
 from specdist.model.report import PositionResult, Report
 from specdist.model.sweep import SweepReport
 from specdist.model.verdict import Verdict
-from specdist.reports.sweep_text import rate_of
+from specdist.reports.sweep_measure import Number, height, measure_of
 
 _MOST_TOKENS = 12
 _BLUE, _ORANGE, _GREEN, _PURPLE, _GREY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#999999"
@@ -22,18 +20,19 @@ _SETTINGS: dict[Any, Any] = {"svg.hashsalt": "specdist", "svg.fonttype": "path"}
 
 
 def sweep_picture(report: SweepReport, kind: str) -> bytes:
-    """Acceptance rate over the last axis, a line for each setting of the axes before it; a cross
-    marks settings whose law differs."""
+    """The measure of the sweep over the last axis, a line for each setting of the axes before it; a
+    cross marks settings whose law differs."""
     import matplotlib
 
     with matplotlib.rc_context(_SETTINGS):
         figure, axes = _canvas()
+        measure = measure_of(report)
         last = report.axes[-1]
         row = len(last.values)
         places = [float(n) for n in last.numbers] if last.numbers is not None else list(range(row))
         for start in range(0, len(report.points), row):
             points = report.points[start : start + row]
-            heights = [_height(rate_of(point)) for point in points]
+            heights = [_height(number) for number in measure.numbers[start : start + row]]
             names = zip(report.axes[:-1], points[0].values, strict=False)
             label = ", ".join(f"{axis.name} {value}" for axis, value in names)
             axes.plot(places, heights, marker=".", label=label or None)
@@ -41,7 +40,7 @@ def sweep_picture(report: SweepReport, kind: str) -> bytes:
             axes.plot([places[i] for i in wrong], [heights[i] for i in wrong], "kx", zorder=3)
         if last.numbers is None:
             axes.set_xticks(places, last.values)
-        axes.set(xlabel=last.name, ylabel="acceptance rate", ylim=(0, 1.02))
+        axes.set(xlabel=last.name, ylabel=measure.name, ylim=(0, measure.most * 1.02))
         if len(report.axes) > 1 and len(report.points) // row <= 12:
             axes.legend(fontsize="small")
         if any(point.verdict is Verdict.DIFFERENT for point in report.points):
@@ -104,7 +103,6 @@ def _written(figure: Any, kind: str) -> bytes:
     return made.getvalue()
 
 
-def _height(value: Figure | Interval | None) -> float:
-    if value is None:
-        return float("nan")
-    return float(value.least) if isinstance(value, Interval) else value.approx
+def _height(number: Number) -> float:
+    value = height(number)
+    return float("nan") if value is None else value

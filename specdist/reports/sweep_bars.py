@@ -5,19 +5,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from specdist.exact.interval import Interval
-from specdist.model.figure import Figure
-
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _LEVELS = "▁▂▃▄▅▆▇█"
 _PLAIN_LEVELS = "_.:-=+*#"
-
-
-def share(value: Figure | Interval | None) -> float | None:
-    """A number from 0 to 1 as a bar draws it: of an interval the lower end."""
-    if value is None:
-        return None
-    return float(value.least) if isinstance(value, Interval) else value.approx
 
 
 def bar(value: float | None, width: int, blocks: bool = True) -> str:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from specdist.exact.interval import Interval
-from specdist.model.figure import Figure
 from specdist.model.sweep import SweepPoint, SweepReport
 from specdist.reports.html.markup import Html, element, html, listed
 from specdist.reports.html.page import page
 from specdist.reports.html.settings_section import colophon_of
 from specdist.reports.sweep_floor_text import floor_lines
 from specdist.reports.sweep_forms import SweepOptions
-from specdist.reports.sweep_text import number_text, rate_of, setting_text, variation_of
+from specdist.reports.sweep_measure import (
+    Number,
+    height,
+    measure_of,
+    rate_of,
+    top,
+    variation_of,
+)
+from specdist.reports.sweep_text import number_text, setting_text
 from specdist.reports.view import plural
 
 
 def render(report: SweepReport, options: SweepOptions) -> str:
     """The whole file. The same sweep gives the same bytes."""
-    title = f"acceptance over {' and '.join(axis.name for axis in report.axes)}"
+    title = f"{measure_of(report).name} over {' and '.join(axis.name for axis in report.axes)}"
     main = element(
         "main",
         element("h1", title),
@@ -71,6 +77,7 @@ def _cells(point: SweepPoint, options: SweepOptions) -> list[Html]:
 def _data(report: SweepReport, options: SweepOptions) -> object:
     """What the picture is drawn from: one line for each setting of all axes but the last."""
     last = report.axes[-1]
+    measure = measure_of(report)
     numbers = last.numbers or range(len(last.values))
     row = len(last.values)
     lines = []
@@ -80,11 +87,16 @@ def _data(report: SweepReport, options: SweepOptions) -> object:
         lines.append(
             {
                 "name": ", ".join(f"{axis.name} {value}" for axis, value in names),
-                "points": [_mark(point, options) for point in points],
+                "points": [
+                    _mark(point, measure.numbers[start + i], options)
+                    for i, point in enumerate(points)
+                ],
             }
         )
     return {
         "axis": last.name,
+        "measure": measure.name,
+        "most": measure.most,
         "numeric": last.numbers is not None,
         "places": [float(number) for number in numbers],
         "values": list(last.values),
@@ -92,19 +104,6 @@ def _data(report: SweepReport, options: SweepOptions) -> object:
     }
 
 
-def _mark(point: SweepPoint, options: SweepOptions) -> list[object]:
-    rate, variation = rate_of(point), variation_of(point)
-    shown = number_text(rate, options), number_text(variation, options)
-    return [_height(rate), *shown, point.verdict.value, _top(rate)]
-
-
-def _height(value: Figure | Interval | None) -> float | None:
-    if value is None:
-        return None
-    return float(value.least) if isinstance(value, Interval) else value.approx
-
-
-def _top(value: Figure | Interval | None) -> float | None:
-    if value is None:
-        return None
-    return float(value.most) if isinstance(value, Interval) else value.approx
+def _mark(point: SweepPoint, number: Number, options: SweepOptions) -> list[object]:
+    shown = number_text(number, options), number_text(variation_of(point), options)
+    return [height(number), *shown, point.verdict.value, top(number)]

@@ -10,16 +10,16 @@ from specdist.model.sweep import SweepPoint, SweepReport
 from specdist.model.verdict import Verdict
 from specdist.reports import interval_text, layout
 from specdist.reports.figure_text import Numerals
-from specdist.reports.sweep_bars import bar, share
+from specdist.reports.sweep_bars import bar
 from specdist.reports.sweep_floor_text import floor_lines
 from specdist.reports.sweep_forms import SweepOptions
 from specdist.reports.sweep_heat import heat_lines
+from specdist.reports.sweep_measure import measure_of, rate_of, variation_of
 from specdist.reports.view import plural
 
 MOST_ROWS = 100
 """Settings that a table lists without ``-v``: the first of them."""
 _LEAST_BAR, _MOST_BAR = 8, 40
-_SIGNS = {Verdict.DIFFERENT: "bad", Verdict.UNDECIDED: "warn", Verdict.EQUAL: "good"}
 
 
 def render(report: SweepReport, options: SweepOptions) -> str:
@@ -56,16 +56,6 @@ def number_text(value: Figure | Interval | None, options: SweepOptions) -> str:
     return numerals.number(value)
 
 
-def rate_of(point: SweepPoint) -> Figure | Interval | None:
-    """The acceptance rate, an interval where rows are known in part."""
-    return point.summary.acceptance_bounds or point.summary.acceptance_rate
-
-
-def variation_of(point: SweepPoint) -> Figure | Interval | None:
-    """The largest total variation, an interval where rows are known in part."""
-    return point.summary.variation_bounds or point.summary.total_variation_max
-
-
 def _head(report: SweepReport, options: SweepOptions) -> list[str]:
     summary = report.points[0].summary
     held = f"{plural(summary.steps, 'step')}, {plural(summary.positions, 'draft token')}"
@@ -75,6 +65,7 @@ def _head(report: SweepReport, options: SweepOptions) -> list[str]:
 
 
 def _table(report: SweepReport, options: SweepOptions) -> list[str]:
+    measure = measure_of(report)
     points = report.points if options.verbose else report.points[:MOST_ROWS]
     factors = any(point.worth.walltime_factor is not None for point in report.points)
     lengths = any(point.worth.best_draft_length is not None for point in report.points)
@@ -88,9 +79,9 @@ def _table(report: SweepReport, options: SweepOptions) -> list[str]:
     room = min(options.width - max(map(layout.width_of, bare)) - 2, _MOST_BAR)
     if room >= _LEAST_BAR:
         width = max(map(layout.width_of, bare))
-        bars = ["", *(bar(share(rate_of(point)), room, options.blocks) for point in points)]
-        pairs = zip(bare, bars, strict=True)
-        bare = [f"{line:<{width}}  {shown}".rstrip() for line, shown in pairs]
+        shown = [bar(measure.share(i), room, options.blocks) for i in range(len(points))]
+        pairs = zip(bare, [measure.name[:room], *shown], strict=True)
+        bare = [f"{line:<{width}}  {drawn}".rstrip() for line, drawn in pairs]
     if len(points) < len(report.points):
         left = plural(len(report.points) - len(points), "more setting")
         bare.append(f"... {left} (all with -v, --format csv or json)")

@@ -1,13 +1,14 @@
-"""Pictures of characters: the three bars of a position, and the acceptance rates of a sweep."""
+"""Pictures of characters: the three bars of a position, and a sweep."""
 
 from __future__ import annotations
 
 from specdist.model.report import PositionResult, Report, TokenLine
 from specdist.model.sweep import SweepReport
 from specdist.reports import layout
-from specdist.reports.sweep_bars import bar, share, spark
+from specdist.reports.sweep_bars import bar, spark
 from specdist.reports.sweep_forms import SweepOptions
-from specdist.reports.sweep_text import rate_of, setting_text
+from specdist.reports.sweep_measure import measure_of
+from specdist.reports.sweep_text import setting_text
 
 _MOST_TOKENS = 12
 _NO_POSITION = "no picture: no position with whole rows\n"
@@ -53,18 +54,21 @@ def _stacked(token: TokenLine, scale: float, room: int, blocks: bool) -> str:
 
 
 def sweep_plot(report: SweepReport, options: SweepOptions) -> str:
-    """The acceptance rate from 0 to 1 over the settings: a line for every value of all axes but
-    the last."""
+    """The measure of the sweep over its last axis: a line for every value of all axes before."""
+    measure = measure_of(report)
     row = len(report.axes[-1].values)
-    lines = ["", f"acceptance rate from 0 to 1 over {report.axes[-1].name}"]
-    for start in range(0, len(report.points), row):
-        points = report.points[start : start + row]
-        shown = spark([share(rate_of(point)) for point in points], options.blocks)
-        parts = setting_text(report, start).split(", ")[:-1]
-        before = f"{', '.join(parts)}  " if parts else ""
-        for first in range(0, row, options.width - 4):
-            lines.append(
-                f"  {before if not first else ''}{shown[first : first + options.width - 4]}"
-            )
+    names = [setting_text(report, start) for start in range(0, len(report.points), row)]
+    names = [", ".join(name.split(", ")[:-1]) for name in names]
+    label = max(map(layout.width_of, names))
+    room = max(16, options.width - label - 4)
+    most = "1" if measure.is_rate else f"{measure.most:.6g}"
+    lines = ["", f"{measure.name} from 0 to {most} over {report.axes[-1].name}"]
+    for index, name in enumerate(names):
+        start = index * row
+        shown = spark([measure.share(start + i) for i in range(row)], options.blocks)
+        parts = [shown[first : first + room] for first in range(0, row, room)]
+        for number, part in enumerate(parts):
+            before = name if not number else ""
+            lines.append(f"  {before:<{label}}{'  ' if label else ''}{part}")
     ends = report.axes[-1].values
     return "\n".join([*lines, f"  from {ends[0]} to {ends[-1]}", ""])

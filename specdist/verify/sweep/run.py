@@ -147,4 +147,7 @@ def _assumptions(sweep: Sweep, points: Sequence[SweepPoint], head: Checked) -> t
     )
     if best_modelled:
         said[SAME_ROWS if sweep.typed else SAME_RATE] = None
-    return tuple(said)
+    texts = tuple(said)
+    return tuple(
+        text for text in texts if not any(text in other and text != other for other in texts)
+    )

@@ -8,8 +8,8 @@
     const height = 320;
     const [least, most] = d3.extent(data.places);
     const x = d3.scaleLinear([least, most === least ? least + 1 : most], [margin.left, width - margin.right]);
-    const y = d3.scaleLinear([0, 1], [height - margin.bottom, margin.top]);
-    const svg = plot(width, height, `acceptance rate over ${data.axis}`);
+    const y = d3.scaleLinear([0, data.most], [height - margin.bottom, margin.top]);
+    const svg = plot(width, height, `${data.measure} over ${data.axis}`);
     svg.append("g").attr("class", "grid").attr("transform", `translate(${margin.left},0)`).attr("aria-hidden", "true")
       .call(d3.axisLeft(y).ticks(5).tickSize(-(width - margin.left - margin.right)).tickFormat(""));
     svg.append("g").attr("class", "axis").attr("transform", `translate(${margin.left},0)`).attr("aria-hidden", "true").call(d3.axisLeft(y).ticks(5).tickSize(0));
@@ -33,7 +33,7 @@
       items.selectAll("circle.dot").attr("r", 3.5);
       items.selectAll("path.dot").attr("d", "M0 -5.5L5.5 4.5L-5.5 4.5z");
       const title = (mark) => `${data.axis} ${data.values[mark.i]}${line.name ? `, ${line.name}` : ""}`;
-      explained(items, title, (mark) => [["acceptance rate", mark.rate], ["total variation", mark.variation], ["verdict", mark.verdict]]);
+      explained(items, title, (mark) => [[data.measure, mark.rate], ["total variation", mark.variation], ["verdict", mark.verdict]]);
     });
     node.replaceChildren(svg.node());
   };
