@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from specdist.model.outcome import Outcome, outcome_of, replay_outcome
-from specdist.model.replay_report import ReplayReport
-from specdist.model.report import Report
-from specdist.model.sweep import SweepReport
-from specdist.model.texts import Match, TextsReport
+if TYPE_CHECKING:
+    from specdist.model.outcome import Outcome
+    from specdist.model.replay_report import ReplayReport
+    from specdist.model.report import Report
+    from specdist.model.sweep import SweepReport
+    from specdist.model.texts import TextsReport
 
 
 class ExitCode(IntEnum):
@@ -34,33 +36,40 @@ MEANING: dict[ExitCode, str] = {
 }
 
 
-_CODES = {
-    Outcome.PASSED: ExitCode.PASSED,
-    Outcome.FAILED: ExitCode.FAILED,
-    Outcome.UNDECIDED: ExitCode.UNDECIDED,
-    Outcome.NOTHING_CHECKED: ExitCode.NOTHING_CHECKED,
-}
+def _code_of(outcome: Outcome) -> ExitCode:
+    return {
+        "passed": ExitCode.PASSED,
+        "failed": ExitCode.FAILED,
+        "undecided": ExitCode.UNDECIDED,
+        "nothing-checked": ExitCode.NOTHING_CHECKED,
+    }[outcome.value]
 
 
 def exit_code(report: Report) -> ExitCode:
     """The exit code of a finished run. When several apply: 2, then 1, 4, 3, 0."""
-    return _CODES[outcome_of(report)] if report.sources else ExitCode.NOT_STARTED
+    from specdist.model.outcome import outcome_of
+
+    return _code_of(outcome_of(report)) if report.sources else ExitCode.NOT_STARTED
 
 
 def replay_exit_code(report: ReplayReport) -> ExitCode:
     """The exit code of a finished replay, by the same table."""
-    return _CODES[replay_outcome(report)]
+    from specdist.model.outcome import replay_outcome
+
+    return _code_of(replay_outcome(report))
 
 
 def sweep_exit_code(report: SweepReport) -> ExitCode:
     """The exit code of a finished sweep: that of its worst setting, by the same table."""
-    codes = {_CODES[point.outcome] for point in report.points}
+    codes = {_code_of(point.outcome) for point in report.points}
     order = (ExitCode.FAILED, ExitCode.UNDECIDED, ExitCode.NOTHING_CHECKED, ExitCode.PASSED)
     return next(code for code in order if code in codes)
 
 
 def texts_exit_code(report: TextsReport) -> ExitCode:
     """The exit code of a comparison of texts; `cli.texts_run` says why it is this one."""
+    from specdist.model.texts import Match
+
     return {
         Match.IDENTICAL: ExitCode.PASSED,
         Match.NEAR_TIE: ExitCode.PASSED,

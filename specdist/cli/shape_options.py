@@ -9,7 +9,6 @@ from specdist.cli.layers import Layered
 from specdist.cli.option import Option
 from specdist.errors import SettingsError
 from specdist.model.draft_tree import DraftTree, Duplicates, Siblings
-from specdist.readers.json_trees import NODE_LIMIT, nodes_of_levels
 
 _PROPOSAL, _CHECK = "Engine: proposal", "Checking"
 _TREE = "Children of every node by level, as 2,1: two draft tokens, each followed by one."
@@ -89,6 +88,8 @@ def _tree(name: str, text: str) -> DraftTree:
     except SettingsError as error:
         error.expected = "children of every node by level, as 2,1; whole numbers from 1"
         raise
+    from specdist.readers.json_trees import nodes_of_levels
+
     _check_limit(name, text, nodes_of_levels(children))
     return DraftTree.levels(children)
 
@@ -100,6 +101,8 @@ def _length(name: str, text: str) -> str:
 
 
 def _check_limit(name: str, text: str, nodes: int) -> None:
+    from specdist.readers.json_trees import NODE_LIMIT
+
     if nodes > NODE_LIMIT:
         raise SettingsError(
             f"{name}={text[:40]} drafts more than {NODE_LIMIT} tokens",

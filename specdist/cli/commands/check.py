@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,10 +15,12 @@ from specdist.cli.options import CHECKING, ENGINE, INPUT, OUTPUT, takes
 from specdist.cli.processing_options import PROCESSING
 from specdist.cli.texts_run import TEXTS, run_texts
 from specdist.errors import SettingsError
-from specdist.model.capture import Capture, Unreadable
-from specdist.model.settings import ReadingSettings
 
 _OPTIONS = (INPUT, TEXTS, COUNTERS, ENGINE, PROCESSING, CHECKING, BASELINE, COST, OUTPUT)
+
+if TYPE_CHECKING:
+    from specdist.model.capture import Capture, Unreadable
+    from specdist.model.settings import ReadingSettings
 
 
 @takes(*_OPTIONS)
