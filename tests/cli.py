@@ -8,7 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+import tomllib
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -18,9 +19,12 @@ from typing import Any
 from unittest.mock import patch
 
 import typer.main
+from typer import rich_utils
 
-# The command tree is the same for every call; building it anew would be most of the time.
+# The command tree is the same for every call; building it anew would be most of the time. So is
+# the text of pyproject.toml, which every run without a file of settings looks into.
 _command_tree = lru_cache(typer.main.get_command)
+_read_toml = lru_cache(maxsize=64)(tomllib.loads)
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_inputs"
@@ -38,15 +42,23 @@ class Result:
         return json.loads(self.stdout)
 
 
-def run(*arguments: object) -> Result:
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def run(*arguments: object, stream: type[io.StringIO] = io.StringIO) -> Result:
     """``specdist ARGUMENTS`` in this process."""
     from specdist.__main__ import main
 
-    out, err = io.StringIO(), io.StringIO()
+    out, err = stream(), stream()
     argv = ["specdist", *map(str, arguments)]
     with (
         patch.object(sys, "argv", argv),
         patch.object(typer.main, "get_command", _command_tree),
+        patch.object(tomllib, "loads", _read_toml),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
@@ -59,6 +71,33 @@ def run(*arguments: object) -> Result:
             for number, handler in handlers:
                 signal.signal(number, handler)
     return Result(int(code or 0), out.getvalue(), err.getvalue())
+
+
+def run_here(
+    *arguments: object,
+    cwd: Path = ROOT,
+    env: dict[str, str] | None = None,
+    stdin: str = "",
+    stream: type[io.StringIO] = io.StringIO,
+) -> Result:
+    """What `run_process` gives, in this process: for what is printed and the exit code. What
+    concerns a process (signals, pipes, closed streams, what is loaded) needs one."""
+    given = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+    with (
+        patch.dict(os.environ, {**scrubbed(), **(env or {})}, clear=True),
+        patch.object(rich_utils, "FORCE_TERMINAL", None),  # read when typer was loaded
+        patch.object(sys, "stdin", given),
+        chdir(cwd),
+    ):
+        return run(*arguments, stream=stream)
+
+
+@lru_cache
+def help_of(*command: str) -> str:
+    """What ``specdist COMMAND --help`` prints."""
+    result = run_here(*command, "--help")
+    assert (result.code, result.stderr) == (0, ""), result.stderr
+    return result.stdout
 
 
 def run_process(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cli import scrubbed
+from tests.cli import Result, run_here, scrubbed
 
 _FENCED = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT = re.compile(r"\[exit (\d+)\]")
@@ -20,9 +22,13 @@ class Example:
     """Shell commands that run together, the lines shown of what they print, the last exit code
     (None: not shown)."""
 
-    script: str
+    commands: tuple[str, ...]
     shown: tuple[str, ...]
     code: int | None
+
+    @property
+    def script(self) -> str:
+        return "\n".join(self.commands)
 
     def misses(self, printed: str) -> list[str]:
         """The lines shown that are not printed, in their order. Blanks count as one blank, and
@@ -85,10 +91,46 @@ def _example(lines: list[str], code: int | None) -> Example:
         text = commands[-1]
         unfinished = text.endswith(("\\", "|")) or text.count("'") % 2 == 1
     assert commands, f"an example starts with a command, not with {lines[:1]}"
-    return Example("\n".join(commands), tuple(shown), code)
+    return Example(tuple(commands), tuple(shown), code)
 
 
-def in_shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def results(commands: Sequence[str], folder: Path) -> Result:
+    """What commands in ``folder`` print together, and the code of the last one.
+
+    A ``specdist`` that is a command of its own, or the last one of a pipe, runs in this process;
+    the shell runs what is before it. Anything else is for the shell alone, see `in_shell`.
+    """
+    parts = [_last_specdist(command) for command in commands]
+    if any(before is None for before, _ in parts):
+        return in_shell("\n".join(commands), folder)
+    found = Result(0, "", "")
+    for before, words in parts:
+        given = in_shell(before, folder) if before else Result(0, "", "")
+        one = given
+        if words:
+            one = run_here(*words, cwd=folder, stdin=given.stdout)
+            one.stderr = given.stderr + one.stderr
+        found = Result(one.code, found.stdout + one.stdout, found.stderr + one.stderr)
+    return found
+
+
+def _last_specdist(command: str) -> tuple[str | None, list[str]]:
+    """What runs in a shell, and the words of the ``specdist`` that it is piped into; None and no
+    words where the shell does more with ``specdist`` than that."""
+    before, called, last = command.rpartition("specdist ")
+    if not called or "specdist " in before:
+        return (None if called else command), []
+    lexer = shlex.shlex(last.replace("\\\n", " "), posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    words = list(lexer)
+    piped = before.rstrip()
+    plain = not any(set(word) <= set("();<>|&") for word in words) and not set(last) & set("$`*?[")
+    if not plain or (piped and not piped.endswith("|")):
+        return None, []
+    return piped.removesuffix("|"), words
+
+
+def in_shell(script: str, folder: Path) -> Result:
     """A script in ``folder`` with a ``specdist`` on its path."""
     command = folder / "bin" / "specdist"
     if not command.exists():
@@ -97,7 +139,7 @@ def in_shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         command.chmod(0o755)
     env = scrubbed()
     env["PATH"] = f"{command.parent}{os.pathsep}{env['PATH']}"
-    return subprocess.run(
+    done = subprocess.run(
         ["sh", "-c", script],
         cwd=folder,
         env=env,
@@ -106,15 +148,16 @@ def in_shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+    return Result(done.returncode, done.stdout, done.stderr)
 
 
 def does_what_it_shows(example: Example, folder: Path) -> None:
     """Runs an example and compares lines and exit code."""
-    done = in_shell(example.script, folder)
+    done = results(example.commands, folder)
     printed = done.stdout + done.stderr
     assert example.shown, "an example shows something"
     assert example.misses(printed) == [], printed
-    assert done.returncode == example.code, printed
+    assert done.code == example.code, printed
 
 
 def sections_of(page: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.cli import ROOT, SAMPLES, run, run_process, scrubbed
+from tests.cli import ROOT, SAMPLES, Terminal, help_of, run, run_here, run_process, scrubbed
 
 THREE = SAMPLES / "three_tokens.json"
 UNTESTED = SAMPLES / "draft_top_p_untested.json"
@@ -173,19 +173,25 @@ def test_show_and_quiet_and_verbose() -> None:
 
 @pytest.mark.parametrize("arguments", [(), *((command,) for command in COMMANDS)])
 def test_help_fits_80_columns(arguments: tuple[str, ...]) -> None:
-    result = run_process(*arguments, "--help")
-    assert (result.code, result.stderr) == (0, "")
-    assert "\x1b" not in result.stdout
-    assert all(len(line) <= 80 for line in result.stdout.splitlines())
-    assert "Usage: specdist" in result.stdout
-    assert "…" not in result.stdout
+    text = help_of(*arguments)
+    assert "\x1b" not in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert "Usage: specdist" in text
+    assert "…" not in text
+
+
+def test_a_process_prints_the_same_help() -> None:
+    for arguments in ((), ("what-if",)):
+        result = run_process(*arguments, "--help")
+        assert (result.code, result.stderr) == (0, "")
+        assert result.stdout == help_of(*arguments)
 
 
 def test_every_option_has_help_and_a_panel() -> None:
     from specdist.cli.settings import ALL_OPTIONS
     from specdist.processing.registry import PROCESSORS
 
-    text = run_process("check", "--help").stdout
+    text = help_of("check")
     for option in ALL_OPTIONS:
         assert f"--{option.name} " in text
         assert option.help.endswith(".")
@@ -205,7 +211,8 @@ def test_version_and_module_and_script_agree() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_are_generated(shell: str) -> None:
-    result = run_process(env={"_SPECDIST_COMPLETE": f"source_{shell}"})
+    run_it = run_process if shell == "bash" else run_here
+    result = run_it(env={"_SPECDIST_COMPLETE": f"source_{shell}"})
     assert result.code == 0
     assert "_SPECDIST_COMPLETE" in result.stdout
 
@@ -213,7 +220,7 @@ def test_completion_scripts_are_generated(shell: str) -> None:
 def test_completion_knows_commands_options_and_values() -> None:
     def complete(line: str) -> str:
         words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
-        return run_process(env={"_SPECDIST_COMPLETE": "complete_bash", **words}).stdout
+        return run_here(env={"_SPECDIST_COMPLETE": "complete_bash", **words}).stdout
 
     assert set(complete("specdist ").split()) == set(COMMANDS)
     assert "--top-p" in complete("specdist check --top")
@@ -244,18 +251,26 @@ def in_terminal(*arguments: object, env: dict[str, str] | None = None) -> str:
 
 def test_colour_on_a_terminal_unless_told_otherwise() -> None:
     assert "\x1b[" in in_terminal("check", UNTESTED, env={})
-    assert "\x1b[" in in_terminal("check", "no_such_file", env={})
     assert "\x1b[" not in in_terminal("check", UNTESTED, env={"NO_COLOR": "1"})
-    assert "\x1b[" not in in_terminal("check", UNTESTED, env={"TERM": "dumb"})
-    assert "\x1b[" not in in_terminal("check", UNTESTED, "--color", "never", env={})
-    assert "\x1b[" not in in_terminal("check", UNTESTED, env={"SPECDIST_COLOR": "never"})
+
+    def shown(*arguments: object, **env: str) -> bool:
+        result = run_here(*arguments, env={"NO_COLOR": "", **env}, stream=Terminal)
+        assert result.code
+        return "\x1b[" in result.stdout + result.stderr
+
+    assert shown("check", UNTESTED)
+    assert shown("check", "no_such_file")
+    assert not shown("check", UNTESTED, NO_COLOR="1")
+    assert not shown("check", UNTESTED, TERM="dumb")
+    assert not shown("check", UNTESTED, "--color", "never")
+    assert not shown("check", UNTESTED, SPECDIST_COLOR="never")
 
 
 def test_colour_into_a_pipe_only_when_asked() -> None:
-    assert "\x1b[" not in run_process("check", UNTESTED, env={"NO_COLOR": ""}).stdout
+    assert "\x1b[" not in run_here("check", UNTESTED, env={"NO_COLOR": ""}).stdout
     painted = run_process("check", UNTESTED, "--color", "always")
     assert "\x1b[" in painted.stdout
-    assert "\x1b[" in run_process("check", "nothing", "--color=always").stderr
+    assert "\x1b[" in run_here("check", "nothing", "--color=always").stderr
 
 
 @pytest.mark.parametrize("form", ["text", "json", "jsonl"])
@@ -365,6 +380,6 @@ def test_the_worst_of_many_steps_keeps_its_table(tmp_path: Path) -> None:
 
 def test_help_shows_how_a_value_carries_options() -> None:
     for command in ("check", "what-if"):
-        text = run_process(command, "--help").stdout
+        text = help_of(command)
         assert "--top-p 0.7:boundary=exceed" in text
         assert "VALUE[:option=value...]" in text

@@ -11,7 +11,7 @@ from specdist.cli.exit_codes import MEANING, ExitCode, exit_code, forgiven, tabl
 from specdist.model.capture import Unreadable
 from specdist.model.verdict import Verdict
 from tests import report_samples as samples
-from tests.cli import run, run_process
+from tests.cli import help_of, run
 
 IGNORED = Unreadable("notes.txt", "not a capture", counts=False)
 
@@ -25,7 +25,7 @@ def test_every_code_has_a_meaning_and_stands_in_the_table() -> None:
 
 @pytest.mark.parametrize("command", [(), ("check",), ("what-if",)])
 def test_the_table_stands_in_help(command: tuple[str, ...]) -> None:
-    text = run_process(*command, "--help").stdout
+    text = help_of(*command)
     assert all(line.strip() in text for line in table().splitlines())
 
 

@@ -14,7 +14,7 @@ from specdist.cli.model_options import MODEL, NUMERICS, PROPOSAL
 from specdist.cli.settings import effective
 from specdist.errors import SettingsError
 from specdist.model import numerics, proposal
-from tests.cli import column, exact, only_position, run, run_process
+from tests.cli import column, exact, help_of, only_position, run
 
 ROWS = ("--target", "1/2,3/10,1/5", "--draft", "1/5,3/10,1/2")
 SIX = ("--target", "3/10,1/20,1/4,1/20,1/10,1/4", "--draft", "1/2,1/4,1/4")
@@ -39,7 +39,7 @@ def test_every_option_of_the_models_has_a_text() -> None:
     assert {option.name for option in NUMERICS} == set(numerics.NAMES)
     assert {option.name for option in PROPOSAL} == set(proposal.NAMES)
     for command in ("check", "what-if", "compare"):
-        text = run_process(command, "--help").stdout
+        text = help_of(command)
         for option in MODEL:
             assert f"--{option.name} " in text
         for panel in ("Engine: numeric model", "Engine: dropped draft tokens", "Engine: draft ids"):

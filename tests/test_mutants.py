@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests import strategies
-from tests.cli import exact, run, run_process, spell
+from tests.cli import exact, run, run_here, spell
 from tests.mutants import MUTANTS, Engine, Mutant, rows
 
 SEEDS = range(6)
@@ -66,7 +66,7 @@ def pasted(line: str) -> Any:
     if typed:
         text = typed.rstrip().removesuffix("|")
         shown = subprocess.run(["sh", "-c", text], capture_output=True, check=True)
-        result = run_process(*words, stdin=shown.stdout.decode())
+        result = run_here(*words, stdin=shown.stdout.decode())
     else:
         result = run(*words)
     assert result.code == 1, (line, result.stderr)

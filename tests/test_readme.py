@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import ROOT, run_process
+from tests.cli import ROOT, run_here, run_process
 from tests.console import Session, matches, refreshed, sessions, too_wide
 
 README = ROOT / "README.md"
 
 
 def _run(arguments: list[str]) -> tuple[str, int]:
-    result = run_process(*arguments)
+    result = run_here(*arguments)
     return result.stdout, result.code
 
 
@@ -29,7 +29,7 @@ TEXT = README.read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("session", sessions(README), ids=lambda session: session.command)
 def test_every_command_prints_what_is_shown(session: Session) -> None:
-    result = run_process(*session.arguments)
+    result = run_here(*session.arguments)
     assert result.code == session.code, result.stderr
     if session.output is not None:
         assert matches(session.output, result.stdout), result.stdout
