@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from specdist.cli.settings import ALL_OPTIONS
 from specdist.exact.interval import Interval
-from specdist.model.baseline import file_of
+from specdist.model.baseline import StepRecord, divided, file_of
 from specdist.model.figure import Figure
+from specdist.model.verdict import Verdict
 from specdist.readers import baseline as baseline_reader
-from specdist.verify.baseline.changes import Change, compared
+from specdist.verify.baseline.changes import Change, changes, compared
 from specdist.verify.baseline.settings import IGNORED
 from tests.cli import ROOT, SAMPLES, Result, run
 
@@ -568,6 +569,27 @@ def test_a_number_of_which_only_the_float_is_known_compares_with_its_rounding() 
     assert counts(found()[1]) == (1, 1, 0, 0, 0, 0)
 
 
+@given(st.fractions(0, 1), st.integers(1, 7))
+def test_a_rate_of_which_the_report_has_a_float_is_no_loss(rate: Fraction, depth: int) -> None:
+    """Accepted tokens of a chain, rounded to float64 in the report, divided by its length."""
+    before = divided(Figure(float(rate * depth), None), depth)
+    for rising in (True, False):
+        assert compared(before, Figure.of(rate), Fraction(0), rising)[0] is Change.NONE
+        shift = Fraction(1, 2**40) * (-1 if rising else 1)
+        moved = Figure.of(rate + shift)
+        assert compared(before, moved, Fraction(0), rising)[0] is Change.WORSE
+
+
+def test_different_that_becomes_undecided_is_no_improvement() -> None:
+    was, now = (
+        StepRecord("0", "a.json", verdict, (), frozenset(), frozenset())
+        for verdict in (Verdict.DIFFERENT, Verdict.UNDECIDED)
+    )
+    assert changes(was, now, Fraction(0)) == []
+    (back,) = changes(now, was, Fraction(0))
+    assert back.change is Change.WORSE
+
+
 SHARES = st.fractions(0, 1, max_denominator=20)
 INTERVALS = st.tuples(SHARES, SHARES).map(lambda ends: Interval(min(ends), max(ends)))
 
@@ -588,8 +610,12 @@ def test_the_comparison_is_that_of_every_number_in_the_intervals(
     if change is Change.BETTER:
         assert all(loss < 0 for loss in corners)
         assert size == min(-loss for loss in corners)
+    sign = 1 if rising else -1
+    ends = (sign * (before.least - after.least), sign * (before.most - after.most))
     if change is Change.OPEN:
-        assert any(loss > tolerance for loss in corners)
+        assert any(loss > tolerance for loss in ends)
+    if change in (Change.BETTER, Change.NONE):
+        assert all(loss <= tolerance for loss in ends)
     if before == after:
         assert change is Change.NONE
 

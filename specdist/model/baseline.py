@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from functools import lru_cache
 from os import getcwd
 from os.path import isabs, normpath, relpath
@@ -129,8 +130,9 @@ def _normal(name: str) -> str:
 
 
 def divided(figure: Figure, count: int) -> Figure:
-    """The figure over a whole number."""
+    """The figure over a whole number, which makes it a number from 0 to 1. Without an exact value
+    its rounding to a float64 and that of the quotient enter the bound."""
     bound = None if figure.bound is None else figure.bound / count
     if figure.exact is not None:
         return Figure.of(figure.exact / count, bound)
-    return Figure(figure.approx / count, None, bound)
+    return Figure(figure.approx / count, None, (bound or 0) + Fraction(1, 2**51))
