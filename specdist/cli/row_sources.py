@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from specdist.errors import CaptureError, SettingsError
+from specdist.errors import SettingsError
 from specdist.model.capture import Capture, Unreadable
 
 if TYPE_CHECKING:
@@ -53,11 +53,3 @@ def opened(
     asked = [asks_for_models(one) for one in checkings]  # each complains for itself
     over_models = any(asked)
     return iter([typed_models(rows) if over_models else typed_capture(rows)])
-
-
-def as_error(item: Unreadable) -> CaptureError:
-    """What could not be read, as the error that it is."""
-    place = item.place or item.source
-    error = CaptureError(item.message, place=place, expected=item.expected, advice=item.advice)
-    error.ident = item.ident
-    return error

@@ -13,7 +13,7 @@ from specdist.cli.exit_codes import ExitCode, forgiven, sweep_exit_code
 from specdist.cli.layers import placed
 from specdist.cli.plot_option import read_plot
 from specdist.cli.progress import Meter
-from specdist.cli.row_sources import as_error, split_rows
+from specdist.cli.row_sources import split_rows
 from specdist.cli.settings import Effective, OutputSettings
 from specdist.cli.sweep_command import reproduced
 from specdist.cli.sweep_options import read_sweeps
@@ -88,7 +88,7 @@ def _check_sources(have: Kept, asked: Asked) -> None:
     broken = [item for item in have.captures if isinstance(item, Unreadable)]
     counted = [item for item in broken if item.counts] or broken
     raise (
-        as_error(counted[-1])
+        counted[-1].error()
         if counted
         else CaptureError("no capture found", place=", ".join(asked.sources))
     )

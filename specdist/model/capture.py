@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
 
-from specdist.errors import SpecdistError
+from specdist.errors import CaptureError, SpecdistError
 from specdist.model.conditional import Models
 from specdist.model.cost import StepTimes
 from specdist.model.draft_tree import DraftTree
@@ -116,6 +116,13 @@ class Unreadable:
     advice: str = ""
     counts: bool = True
     ident: str = "unreadable-capture"
+
+    def error(self) -> CaptureError:
+        """The same as the error that it is where nothing else can be read."""
+        place = self.place or self.source
+        error = CaptureError(self.message, place=place, expected=self.expected, advice=self.advice)
+        error.ident = self.ident
+        return error
 
     @classmethod
     def of(cls, source: str, error: SpecdistError) -> Unreadable:

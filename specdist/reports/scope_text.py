@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from specdist.model.report import Report
 from specdist.reports import layout
 from specdist.verify.scope import AS_SPECIFIED, SCOPE, TIMED, UNMEASURED
@@ -28,5 +30,9 @@ def scope_lines(report: Report) -> list[str]:
     """One paragraph; nothing when nothing was checked, for then there is no verdict."""
     if not report.scope or not report.summary.steps:
         return []
-    said = "; ".join(_SHORT.get(sentence, sentence) for sentence in report.scope)
-    return layout.wrap(f"scope: {said}", "", "  ")
+    return layout.wrap(scope_sentence(report.scope), "", "  ")
+
+
+def scope_sentence(scope: Sequence[str]) -> str:
+    """The sentences of a scope as one, short."""
+    return "scope: " + "; ".join(_SHORT.get(sentence, sentence) for sentence in scope)

@@ -27,6 +27,11 @@ class Measure:
         """Whether the numbers go from 0 to 1."""
         return self.name == "acceptance rate"
 
+    @property
+    def short(self) -> str:
+        """The name as the column of a table has it."""
+        return self.name.split()[-1]
+
     def share(self, index: int) -> float | None:
         """The number of a point as part of a full bar: of an interval the lower end."""
         value = height(self.numbers[index])

@@ -10,6 +10,7 @@ from specdist.model.sweep import SweepPoint, SweepReport
 from specdist.model.verdict import Verdict
 from specdist.reports import interval_text, layout
 from specdist.reports.figure_text import Numerals
+from specdist.reports.scope_text import scope_sentence
 from specdist.reports.sweep_bars import bar
 from specdist.reports.sweep_floor_text import floor_lines
 from specdist.reports.sweep_forms import SweepOptions
@@ -58,7 +59,9 @@ def number_text(value: Figure | Interval | None, options: SweepOptions) -> str:
 
 def _head(report: SweepReport, options: SweepOptions) -> list[str]:
     summary = report.points[0].summary
-    held = f"{plural(summary.steps, 'step')}, {plural(summary.positions, 'draft token')}"
+    held = plural(summary.steps, "step")
+    if all(point.summary.positions == summary.positions for point in report.points):
+        held += f", {plural(summary.positions, 'draft token')}"
     sources = ", ".join(report.sources[:3]) + (", ..." if len(report.sources) > 3 else "")
     text = f"{sources}  {held}; {plural(len(report.points), 'setting')}"
     return layout.wrap(text, rest="  ", width=options.width)
@@ -80,7 +83,7 @@ def _table(report: SweepReport, options: SweepOptions) -> list[str]:
     if room >= _LEAST_BAR:
         width = max(map(layout.width_of, bare))
         shown = [bar(measure.share(i), room, options.blocks) for i in range(len(points))]
-        pairs = zip(bare, [measure.name[:room], *shown], strict=True)
+        pairs = zip(bare, ["" if measure.is_rate else measure.short, *shown], strict=True)
         bare = [f"{line:<{width}}  {drawn}".rstrip() for line, drawn in pairs]
     if len(points) < len(report.points):
         left = plural(len(report.points) - len(points), "more setting")
@@ -129,7 +132,9 @@ def _best(report: SweepReport, options: SweepOptions) -> list[str]:
             one.verdict in (Verdict.EQUAL, Verdict.WITHIN_TOLERANCE) for one in report.counts
         )
         text = "no setting is best: " + (
-            "its numbers are not known" if right else "none has the output law of the target"
+            "its numbers are not known"
+            if right
+            else "none is known to have the output law of the target"
         )
         return layout.wrap(text, rest="  ", width=options.width)
     point = report.points[best.index]
@@ -140,6 +145,7 @@ def _best(report: SweepReport, options: SweepOptions) -> list[str]:
     }
     text = f"* best: {setting_text(report, best.index)}; {best.by} "
     text += number_text(values[best.by], options)
+    text += ", not measured" if best.by == "walltime factor" else ""
     if best.equals:
         others = plural(len(best.equals), "other setting")
         text += f", as {others}" if best.settled else f", within rounding of {others}"
@@ -151,7 +157,7 @@ def _rest(report: SweepReport, options: SweepOptions) -> Iterator[str]:
         yield from layout.wrap(text, rest="  ", width=options.width)
     for item in report.unreadable:
         yield from layout.wrap(
-            f"unreadable: {item.place or item.source}: {item.message}", rest="  ",
+            f"error[{item.ident}]: {item.place or item.source}: {item.message}", rest="  ",
             width=options.width,
         )  # fmt: skip
     for text in report.assumes:
@@ -161,5 +167,7 @@ def _rest(report: SweepReport, options: SweepOptions) -> Iterator[str]:
         yield from layout.command(report.reproduce, "  ", options.width)
     yield ""
     yield from layout.wrap(
-        "every setting is a full check: " + "; ".join(report.scope), rest="  ", width=options.width
+        f"every setting is a full check; {scope_sentence(report.scope)}",
+        rest="  ",
+        width=options.width,
     )

@@ -114,7 +114,6 @@ def _checked(
     label: str, chosen: Effective, opened: Sequence[Capture | Unreadable], first: Effective
 ) -> Compared:
     """One variant over all captures. Raises CaptureError for a capture that cannot be read."""
-    from specdist.cli.row_sources import as_error
     from specdist.reports.comparison_report import Compared
     from specdist.verify.joint_summary import PartTally
     from specdist.verify.reference_distance import reference_distance
@@ -134,7 +133,7 @@ def _checked(
         raise _under(label, error) from None
     report = running.report()
     for item in report.unreadable:
-        raise as_error(item) if chosen is first else _under(label, as_error(item))
+        raise item.error() if chosen is first else _under(label, item.error())
     if not report.sources:
         names = ", ".join(report.not_captures)
         raise CaptureError(f"no capture among {names}" if names else "no capture found")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from specdist import __version__
+from specdist.model.capture import Unreadable
 from specdist.model.outcome import outcome_of
 from specdist.model.settings import Settings
 from specdist.model.sweep import Axis, SweepPoint, SweepReport
@@ -76,13 +77,11 @@ def run_sweep(
     workers = 1 if first.checking.user_rule else first.checking.workers or os.cpu_count() or 1
     labelled = ((label_of(sweep.axes, values), sweep.settings_of(values)) for values in every)
     found: dict[Values, SweepPoint] = {}
-    head: Checked | None = None
+    said = _Said()
     for values, one in zip(every, checked_all(kept, labelled, workers, step_done), strict=True):
-        head = one if head is None else head
+        said.add(one, label_of(sweep.axes, values))
         found |= _points(sweep, values, one, first)
     points = tuple(found[values] for values in product(*(axis.values for axis in sweep.axes)))
-    if head is None:
-        raise ValueError("a sweep has at least one setting")
     return SweepReport(
         version=__version__,
         axes=sweep.axes,
@@ -90,14 +89,39 @@ def run_sweep(
         counts=counts_of(points),
         best=best_of(points),
         settings=shown,
-        sources=head.report.sources,
-        scope=head.report.scope,
-        assumes=_assumptions(sweep, points, head),
-        read_as=head.report.read_as,
-        unreadable=head.report.unreadable,
-        not_captures=head.report.not_captures,
+        sources=tuple(said.sources),
+        scope=said.scope or (),
+        assumes=_assumptions(sweep, points),
+        read_as=tuple(said.read_as),
+        unreadable=tuple(said.unreadable),
+        not_captures=tuple(said.not_captures),
         floor=_floor(sweep, points, kept),
     )
+
+
+@dataclass(slots=True)
+class _Said:
+    """What the checks say beside their numbers, each thing once; of the scope what all say."""
+
+    sources: dict[str, None] = field(default_factory=dict)
+    scope: tuple[str, ...] | None = None
+    read_as: dict[str, None] = field(default_factory=dict)
+    unreadable: dict[Unreadable, None] = field(default_factory=dict)
+    not_captures: dict[str, None] = field(default_factory=dict)
+
+    def add(self, one: Checked, label: str) -> None:
+        """Takes a check. Raises CaptureError where nothing could be read under its setting."""
+        report = one.report
+        if not report.sources and report.unreadable:
+            error = report.unreadable[-1].error()
+            error.place = f"{label}: {error.place}" if self.sources else error.place
+            raise error
+        self.sources |= dict.fromkeys(report.sources)
+        known = report.scope if self.scope is None else self.scope
+        self.scope = tuple(text for text in known if text in report.scope)
+        self.read_as |= dict.fromkeys(report.read_as)
+        self.unreadable |= dict.fromkeys(report.unreadable)
+        self.not_captures |= dict.fromkeys(report.not_captures)
 
 
 def _floor(sweep: Sweep, points: Sequence[SweepPoint], kept: Kept) -> FloorAnswer | None:
@@ -119,8 +143,9 @@ def _points(
 ) -> Iterator[tuple[Values, SweepPoint]]:
     """The points of one check: one, or one for each draft length."""
     report = one.report
+    idents = dict.fromkeys((*one.findings, *(item.ident for item in report.unreadable)))
     point = SweepPoint(
-        values, report.verdict, outcome_of(report), report.summary, one.findings,
+        values, report.verdict, outcome_of(report), report.summary, tuple(idents),
         bool(report.floors_missed),
     )  # fmt: skip
     costs = first.checking.cost
@@ -132,11 +157,11 @@ def _points(
         yield here, replace(point, values=here, worth=worth(one, int(text), costs))
 
 
-def _assumptions(sweep: Sweep, points: Sequence[SweepPoint], head: Checked) -> tuple[str, ...]:
+def _assumptions(sweep: Sweep, points: Sequence[SweepPoint]) -> tuple[str, ...]:
     said: dict[str, None] = {}
     if sweep.lengths is not None:
         said[SAME_ROWS if sweep.typed else SAME_RATE] = None
-    elif head.tokens is None and head.report.summary.positions:
+    elif points[0].worth.expected_tokens is None and points[0].summary.positions:
         said[_PATH] = None
     for point in points:
         for line in point.worth.cost:
