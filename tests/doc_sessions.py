@@ -23,6 +23,9 @@ _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ([\w.-]+\.\w+)\n")
 _PROGRAMS = {"specdist": ["-m", "specdist"], "pytest": ["-m", "pytest"], "python": []}
 
+WITHOUT_OTHERS = "-p no:cacheprovider -p no:hypothesispytest -p no:anyio"
+"""Options of pytest for runs that need no plugin but ours: the others take a second to load."""
+
 
 @dataclass(frozen=True)
 class File:
@@ -48,7 +51,7 @@ def run_command(session: Session, folder: Path) -> Result:
         [sys.executable, *_PROGRAMS[program], *words],
         capture_output=True,
         cwd=folder,
-        env={**scrubbed(), "PYTEST_ADDOPTS": "-p no:cacheprovider"},
+        env={**scrubbed(), "PYTEST_ADDOPTS": WITHOUT_OTHERS},
         timeout=300,
         check=False,
     )

@@ -14,23 +14,19 @@ _OF_THE_COMMAND = ("texts", "format", "export", "exit_zero", "color", "no_progre
 """Options that belong to a run of the command: what it writes, forgives and does besides."""
 
 
+_EMPTY: tuple[Any, ...] = (None, False, (), [])
+
+
 def read_options(*layers: tuple[str, str]) -> tuple[Effective, dict[str, Any]]:
     """Settings and option values from texts such as ``--engine vllm-v1 -T 0.8`` with their origins,
     the later ones on top. Raises SpecdistError for what `specdist check` would refuse."""
     from specdist.cli.settings import effective
 
-    values = _unset()
+    values = _parsed("", "")
     for text, origin in layers:
         given = _parsed(text, origin)
-        values |= {name: value for name, value in given.items() if value not in _EMPTY}
+        values |= {name: value for name, value in given.items() if value is not None}
     return effective(values), values
-
-
-_EMPTY: tuple[Any, ...] = (None, False, (), [])
-
-
-def _unset() -> dict[str, Any]:
-    return _parsed("", "")
 
 
 def _parsed(text: str, origin: str) -> dict[str, Any]:
@@ -50,7 +46,7 @@ def _parsed(text: str, origin: str) -> dict[str, Any]:
         complaint.place = origin
         raise complaint from None
     _refuse(values, origin)
-    return dict(values)
+    return {name: None if value in _EMPTY else value for name, value in values.items()}
 
 
 def _refuse(values: dict[str, Any], origin: str) -> None:
