@@ -25,10 +25,18 @@ def findings_section(report: Report, view: View, at: Mapping[int, int]) -> Html:
     errors, warnings, notes = (_located(report, kind) for kind in Severity)
     errors.sort(key=lambda item: (item[2].allowed, -aggregate.size_of(*item[1:])))
     most = max(_LESSONS, view.show)
-    lessons = [_lesson(item, view, at, drawn=n < _LESSONS) for n, item in enumerate(errors[:most])]
+    told: set[str] = set()
+    drawn = [n < _LESSONS for n in range(most)]
+    lessons = [
+        _lesson(item, view, at, told, draw)
+        for item, draw in zip(errors[:most], drawn, strict=False)
+    ]
+    broken = report.unreadable
+    hidden = len(broken) - _LINES
     parts = [
         *(_of_run(finding) for finding in report.findings),
-        *(_unreadable(item) for item in report.unreadable),
+        *(_unreadable(item) for item in broken[:_LINES]),
+        element("p", f"... and {plural(hidden, 'more file')} unreadable") if hidden > 0 else "",
         *lessons,
         _others(errors[most:]),
         *_grouped(warnings),
@@ -66,14 +74,18 @@ def _headline(finding: Finding, verdict: Verdict | None, level: str = "h3") -> H
     return element(level, element("span", icon(sign), class_=f"is-{sign}"), words)
 
 
-def _lesson(item: Located, view: View, at: Mapping[int, int], drawn: bool) -> Html:
-    """Where, the picture, the differences, the cause, the line to paste, the page to read."""
+def _lesson(item: Located, view: View, at: Mapping[int, int], told: set[str], drawn: bool) -> Html:
+    """Where, the cause, the line to paste, the picture, the differences, the page to read; pages
+    that were ``told`` before are left out."""
     index, step, finding = item
     beside = inside(step, finding, unfolded=True)
     loud = [other for other in beside if other.severity is not Severity.NOTE]
     notes = [other.message for other in beside if other.severity is Severity.NOTE]
     notes += [note for each in (finding, *loud) for note in each.notes]
     verdict = verdict_of(step, finding)
+    idents = dict.fromkeys(each.ident for each in (finding, *loud))
+    pages = [_page(ident) for ident in idents if ident not in told]
+    told.update(idents)
     picture = Html()
     if drawn and index in at:
         where = None if finding.position is None else str(finding.position)
@@ -89,7 +101,7 @@ def _lesson(item: Located, view: View, at: Mapping[int, int], drawn: bool) -> Ht
         picture,
         _list("what follows", notes),
         difference_table(step, finding, view),
-        *(_page(ident) for ident in dict.fromkeys(each.ident for each in (finding, *loud))),
+        *pages,
         class_="sheet long lesson",
     )
 

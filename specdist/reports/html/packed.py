@@ -16,7 +16,7 @@ from specdist.exact.outward import outward_float
 from specdist.model.figure import Figure
 from specdist.model.report import RoleUse
 from specdist.reports import interval_text, layout
-from specdist.reports.figure_text import Numerals, bound, fraction, is_worth_a_bound
+from specdist.reports.figure_text import Numerals, bound, decimal, fraction, is_worth_a_bound
 from specdist.reports.html.embedded import shown
 from specdist.reports.role_text import recipe_words, role_lines
 
@@ -57,6 +57,16 @@ class Packer:
         if within:
             return [label, spelled, within]
         return [label, spelled] if spelled else label
+
+    def mass(self, figure: Figure | None) -> Packed:
+        """A mass of a token: without ``spelled`` its six digits alone."""
+        if figure is None or self.spelled or figure.symbolic is not None:
+            return self.number(figure)
+        return _SHORT.number(figure)
+
+    def rough(self, figure: Figure) -> Packed:
+        """A figure of which three digits are known where it is not exact."""
+        return decimal(figure, 3) if figure.exact is None else self.number(figure)
 
     def _spelled(self, value: Fraction | None, label: str) -> str | int:
         if value is None or not self.spelled or "/" in label or value.denominator == 1:

@@ -9,13 +9,15 @@ from fractions import Fraction
 from specdist.model.figure import Figure
 from specdist.model.partial_report import BoundedBonus, BoundedPosition
 from specdist.model.report import BonusResult, BonusToken, PositionResult, TokenLine
-from specdist.reports.figure_text import Numerals
+from specdist.reports.figure_text import Numerals, bound, is_worth_a_bound
 from specdist.reports.html.packed import Packed, Packer
 from specdist.reports.view import is_zero
 
 Object = dict[str, object]
 _LARGE = 64
 _ONE = Figure.of(1)
+_NEGLIGIBLE = 1e-12
+"""What rounding alone leaves of a difference of sums of float64."""
 _LEFT = ("reference", "drafted", "accepted", "recovered")
 
 
@@ -38,12 +40,15 @@ def pack_position(position: PositionResult, packer: Packer, tokens: bool) -> Obj
         "t": [_token(token, packer, position.vocab_size > _LARGE) for token in chosen],
         "ro": packer.roles(position.roles),
     }
+    within = _within(chosen, packer)
+    if within:
+        packed["w"] = within
     said = [[name, packer.number(figure)] for name, figure in _beside(position)]
     if said:
         packed["also"] = said
     hidden = position.vocab_size - len(chosen)
     if hidden > 0 and chosen:
-        packed["rest"] = [hidden, *(packer.number(part) for part in _others(position, chosen))]
+        packed["rest"] = [hidden, *(packer.rough(part) for part in _others(position, chosen))]
     return packed
 
 
@@ -61,21 +66,37 @@ def chosen_tokens(tokens: Sequence[TokenLine], show: int) -> list[TokenLine]:
 
 
 def _token(token: TokenLine, packer: Packer, with_id: bool) -> list[object]:
-    """``tested`` and ``output`` are 0 where they are the drafted mass and the reference."""
-    number = packer.number
+    """``tested`` and ``output`` are 0 where they are the drafted mass and the reference;
+    ``accepted`` is 1 where all that is drafted is accepted, 2 where it is the reference."""
+    number = packer.mass
+    same = token.tested is token.drafted or token.tested == token.drafted
     return [
         packer.token(token.text, token.id, with_id),
         number(token.reference),
         number(token.drafted),
-        0
-        if token.tested is token.drafted or token.tested == token.drafted
-        else number(token.tested),
-        number(token.accepted),
+        0 if same else number(token.tested),
+        _accepted(token, packer),
         number(token.recovered),
         0 if is_zero(token.difference) else number(token.output),
         number(token.difference),
         number(token.residual),
     ]
+
+
+def _accepted(token: TokenLine, packer: Packer) -> Packed | int:
+    accepted = token.accepted.exact
+    if packer.spelled or accepted is None:
+        return packer.mass(token.accepted)
+    whole = {token.reference.exact: 2, token.drafted.exact: 1}
+    return whole.get(accepted) or packer.mass(token.accepted)
+
+
+def _within(chosen: Sequence[TokenLine], packer: Packer) -> str | None:
+    """The largest bound of the masses, where they are told without their own."""
+    names = ("reference", "drafted", "tested", "accepted", "recovered", "output", "residual")
+    figures = (getattr(token, name) for token in chosen for name in names)
+    bounds = [f.bound for f in figures if f is not None and is_worth_a_bound(f)]
+    return bound(max(bounds)) if bounds and not packer.spelled else None
 
 
 def _others(position: PositionResult, chosen: Sequence[TokenLine]) -> Iterator[Figure]:
@@ -98,7 +119,7 @@ def _left(total: Figure, shown: Sequence[Figure]) -> Figure:
     if short and total.exact is not None:
         return Figure.of(total.exact - sum((figure.exact or 0 for figure in shown), Fraction(0)))
     rest = math.fsum([total.approx, *(-figure.approx for figure in shown)])
-    return Figure(float(f"{rest:.3g}") if abs(rest) > 1e-12 else 0.0, None)
+    return Figure(rest if abs(rest) > _NEGLIGIBLE else 0.0, None)
 
 
 def _beside(position: PositionResult) -> Iterator[tuple[str, Figure]]:
@@ -143,9 +164,9 @@ def _ranked(tokens: Sequence[BonusToken]) -> list[BonusToken]:
 def _compared(token: BonusToken, packer: Packer, with_id: bool) -> list[Packed | int]:
     return [
         packer.token(token.text, token.id, with_id),
-        packer.number(token.reference),
-        0 if is_zero(token.difference) else packer.number(token.output),
-        packer.number(token.difference),
+        packer.mass(token.reference),
+        0 if is_zero(token.difference) else packer.mass(token.output),
+        packer.mass(token.difference),
     ]
 
 

@@ -7,7 +7,7 @@ from specdist.reports import counters_text
 from specdist.reports.html.markup import Html, element, html, listed
 from specdist.reports.json_report import plain
 
-_MANY = 20
+_MANY, _MOST = 20, 500
 
 
 def counters_section(report: Report) -> Html:
@@ -84,5 +84,7 @@ def _many(items: tuple[str, ...] | list[str]) -> Html:
     more = Html()
     if rest:
         summary = element("summary", f"{len(rest):,} more")
-        more = element("details", summary, listed(rest), class_="more")
+        hidden = len(rest) - _MOST
+        last = [f"... and {hidden:,} more: --format json has all"] if hidden > 0 else []
+        more = element("details", summary, listed([*rest[:_MOST], *last]), class_="more")
     return html(listed(first), more)

@@ -9,8 +9,9 @@
   const tokensOf = (position) => {
     const tokens = (position.t ?? []).map(([name, target, drafted, tested, accepted, recovered, output, difference, residual]) => {
       const [short, whole] = specdist.data.texts[name];
-      return { short, whole, target: number(target), drafted: number(drafted), tested: number(tested || drafted),
-        accepted: number(accepted), recovered: number(recovered), output: number(output || target),
+      const kept = accepted === 1 ? drafted : accepted === 2 ? target : accepted;
+      return { short, whole, within: position.w, target: number(target), drafted: number(drafted), tested: number(tested || drafted),
+        accepted: number(kept), recovered: number(recovered), output: number(output || target),
         difference: number(difference), residual: number(residual) };
     });
     if (!position.rest) return tokens;
@@ -23,7 +24,7 @@
   const rowsOf = (token) => [["target", token.target], ["drafted", token.drafted], ["tested", token.tested],
     ["accepted", token.accepted], ["recovered", token.recovered], ["output", token.output],
     ["output − target", token.difference], ["residual", token.residual]]
-    .filter(([, value]) => value).map(([label, value]) => [label, value.full]);
+    .filter(([, value]) => value).map(([label, value]) => [label, value.full]).concat(token.within ? [["each within", token.within]] : []);
 
   const legend = (names = LEGEND) => {
     const list = specdist.make("ul", { class: "legend", "aria-label": "legend" });

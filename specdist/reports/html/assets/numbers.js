@@ -11,19 +11,22 @@
     const text = Math.abs(value) < 1e-4 ? value.toExponential(3) : value.toPrecision(4);
     return text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text;
   };
-  /* {value, label, full, low, high}: `full` is what a tooltip says, the exact value first. */
+  /* {value, label, told, full, low, high}: `told` is for a line of text, `full` for a tooltip: it
+     gives the exact value however long it is. */
   const number = (packed) => {
     if (packed === null || packed === undefined) return null;
     if (Array.isArray(packed) && typeof packed[0] === "number") {
       const [low, high, label] = packed;
-      return { value: low, low, high, label, full: label, open: high > low };
+      return { value: low, low, high, label, told: label, full: label, open: high > low };
     }
     const [label, exact, bound, form] = Array.isArray(packed) ? packed : [packed];
     const value = ofLabel(label);
     const shown = exact || label;
     const both = shown.includes("/") ? `${shown} = ${exact ? label : decimal(value)}` : shown;
-    const full = (form ? `${form} = ` : "") + both + (bound ? ` (within ${bound})` : "");
-    return { value, low: value, high: value, label, full, exact: shown.includes("/") ? shown : null, open: false };
+    const before = form ? `${form} = ` : "";
+    const after = bound ? ` (within ${bound})` : "";
+    const told = before + (label.includes("/") ? `${label} = ${decimal(value)}` : label) + after;
+    return { value, low: value, high: value, label, told, full: before + both + after, open: false };
   };
   Object.assign(specdist, { number, decimal });
 })();

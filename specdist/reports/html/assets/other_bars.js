@@ -60,7 +60,7 @@
     rows: (item) => item.rows(), row: 28,
     draw: (group, item, x, row, wide) => {
       band(group, "target", x(0), x(item.target.value), 4, 9);
-      band(group, "accepted", x(0), x(item.output.value), 14, 9);
+      band(group, "output", x(0), x(item.output.value), 14, 9);
       group.append("line").attr("class", "base").attr("x1", x(0)).attr("x2", x(0)).attr("y1", 1).attr("y2", row - 2);
       group.append("text").attr("class", "soft").attr("x", wide - 4).attr("y", row / 2 + 4).attr("text-anchor", "end").text(item.output.label);
     },
@@ -73,7 +73,7 @@
       return { short, whole, values: values.map(number) };
     });
     const most = d3.max(items, (item) => d3.max(item.values, (value) => value.high)) || 1;
-    const step = columns.length > 2 ? 8 : 10;
+    const step = columns.length > 2 ? 9 : 11;
     rowsPlot(node, width, items, "masses as intervals by token; arrow keys move between tokens", {
       scale: (range) => d3.scaleLinear([0, most], range), axis: true, right: 12, row: columns.length * step + 10,
       rows: (item) => columns.map(([, label], i) => [label, item.values[i].full]),

@@ -103,7 +103,7 @@ const specdist = { data: JSON.parse(document.getElementById("data").textContent)
   };
   /* Everything that waits inside `root`, drawn at once. */
   const drawNow = (root, width) => waiting.forEach((draw, node) => {
-    if (root.contains(node)) draw(width || Math.round(node.clientWidth) || 640);
+    if (root.contains(node)) draw(width ? (node.closest(".pair") ? width / 2 : width) : Math.round(node.clientWidth) || 640);
   });
   addEventListener("beforeprint", () => {
     fixedWidth = 680;

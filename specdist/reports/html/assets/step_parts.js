@@ -5,7 +5,7 @@
   const state = (verdict) => make("span", { class: `state is-${verdict}` }, sign(verdict), ` ${verdict.replace("-", " ")}`);
 
   const sums = (pairs) => make("ul", { class: "sums" }, pairs.filter(([, value]) => value)
-    .map(([label, value]) => make("li", {}, make("span", { class: "soft" }, `${label} `), make("span", { class: "number" }, typeof value === "string" ? value : value.full))));
+    .map(([label, value]) => make("li", {}, make("span", { class: "soft" }, `${label} `), make("span", { class: "number", title: value.full }, value.told ?? value))));
 
   const picture = (caption, draw, before = null) => {
     const node = make("div");
@@ -24,7 +24,7 @@
     node.addEventListener("toggle", () => { if (node.open && node.children.length === 1) node.append(build()); });
     return node;
   };
-  const said = (value) => (value ? value.exact ?? value.label : "-");
+  const said = (value) => (value ? make("span", { title: value.full === value.label ? null : value.full }, value.label) : "-");
 
   const roles = (packed, hinted = true) => {
     if (!packed) return null;
@@ -86,7 +86,7 @@
     if (!packed?.length) return null;
     const items = specdist.lawsOf(packed);
     const differs = items.some((item) => item.difference.value);
-    return [picture(caption, (node, width) => specdist.lawBars(node, width, items), specdist.legend([["target", "target"], ["accepted", "output"]])),
+    return [picture(caption, (node, width) => specdist.lawBars(node, width, items), specdist.legend([["target", "target"], ["output", "output"]])),
       differs ? picture("where the difference sits: output − target, largest first", (node, width) => specdist.differenceBars(node, width, items)) : null,
       folded("the numbers of this picture", () => table(caption, ["", "target", "output", "output − target"], items.map((item) => [item.whole, said(item.target), said(item.output), said(item.difference)])))];
   };
@@ -94,7 +94,10 @@
   const boundedBonusPart = (bonus) => make("section", { class: "position" }, heading("bonus row, known in part", bonus.v),
     sums([["total variation", bonus.same ? "0, whatever is left open" : number(bonus.tv)]]), intervals(bonus.t, [["target", "target"], ["output", "output"]]), roles(bonus.ro));
 
+  /* Beside a finding the whole outputs alone, which differ; every place of the output in the list of steps. */
   const jointPart = (joint, hinted) => {
+    const whole = laws("whole outputs of largest difference, or of largest mass", joint.q);
+    if (!hinted) return make("section", { class: "position" }, whole);
     const lengths = (joint.l ?? []).map((packed, i) => [String(i), said(number(packed)), i ? said(number(joint.s[i - 1])) : "1"]);
     const places = (joint.m ?? []).map(([i, variation, tokens]) => make("section", { class: "position" },
       make("h4", {}, `place ${i} of the output`), sums([["total variation", number(variation)]]), laws(`token at place ${i}, whatever stands before it`, tokens)));
@@ -102,7 +105,7 @@
       sums([["expected accepted tokens", number(joint.a)], ["total variation", number(joint.tv)]]),
       joint.facts?.length ? make("ul", {}, joint.facts.map((text) => make("li", {}, text))) : null,
       lengths.length ? table("how many draft tokens are accepted", ["accepted", "probability", "at least"], lengths) : null,
-      laws("whole outputs of largest difference, or of largest mass", joint.q), places, roles(joint.ro, hinted));
+      whole, places, roles(joint.ro, hinted));
   };
 
   const findingPart = ([kind, ident, position, message, notes, causes, reproduce]) => make("div", { class: "finding" },
