@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from specdist.exact.accept_test import AcceptTest, UniformGrid
 from specdist.exact.float_vector import FloatVector
-from specdist.exact.law import FloatLaw
+from specdist.exact.law import FloatLaw, RationalLaw
 from specdist.exact.rational_vector import RationalVector
 from specdist.exact.vector import ExactVector
 from specdist.exact.vectors import rational, same_law, vectors_of_laws
@@ -114,6 +114,33 @@ def test_products_and_quotients_keep_their_bounds(pairs: object) -> None:
     for fast, slow in cases:
         values = zip(entries_of(fast), entries_of(slow), strict=True)
         assert sum(abs(one - other) for one, other in values) <= fast.error
+
+
+@given(
+    weights=st.lists(st.integers(0, 2**24 - 1), min_size=SIZE, max_size=SIZE).filter(any),
+    scales=st.lists(st.integers(-149, 0), min_size=SIZE, max_size=SIZE),
+    mixed=float_laws(sparse=False),
+)
+def test_floats_over_their_sum_stay_floats(
+    weights: list[int], scales: list[int], mixed: FloatLaw
+) -> None:
+    """A law of float32 numbers divided by their exact sum, beside one with float weights: what a
+    kernel recovers from. Fractions would take minutes over a vocabulary."""
+    numbers = [w * Fraction(2) ** scale for w, scale in zip(weights, scales, strict=True)]
+    total = sum(numbers, Fraction(0))
+    law = RationalLaw(tuple(number / total for number in numbers))
+    vector = vectors_of_laws({"law": law, "mixed": mixed}, everywhere=True)["law"]
+    assert isinstance(vector, FloatVector)
+    assert [vector.value(token) for token in range(SIZE)] == list(law.values)
+
+
+def test_a_law_of_other_numbers_becomes_fractions() -> None:
+    uneven = tuple(Fraction(1, n) for n in (3, 7, 10**40 + 1))
+    law = RationalLaw((*uneven, 1 - sum(uneven, Fraction(0))))
+    mixed = FloatLaw(4, Fraction(0), dense=np.ones(4))
+    vectors = vectors_of_laws({"law": law, "mixed": mixed})
+    assert all(isinstance(vector, RationalVector) for vector in vectors.values())
+    assert [vectors["law"].value(token) for token in range(4)] == list(law.values)
 
 
 def test_terms_that_cancel_prove_equality_for_the_real_weights_too() -> None:

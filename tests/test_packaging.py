@@ -43,6 +43,7 @@ def test_the_wheel_is_complete_and_works_elsewhere(tmp_path: Path) -> None:
     float_rows_run(bin_folder / "specdist", tmp_path)
     pages_and_schemas_are_found(bin_folder / "specdist", tmp_path)
     types_are_found(bin_folder / "python", tmp_path)
+    the_plugin_is_announced(bin_folder / "python", tmp_path)
 
 
 def build(folder: Path) -> Path:
@@ -139,3 +140,16 @@ def types_are_found(python: Path, folder: Path) -> None:
         cwd=folder,
     )  # fmt: skip
     assert "specdist.model.report.Report" in out
+
+
+def the_plugin_is_announced(python: Path, folder: Path) -> None:
+    """pytest finds the plugin by its entry point; without pytest nothing is missed."""
+    out = _call(
+        python, "-c",
+        "from importlib.metadata import entry_points\n"
+        "print([point.value for point in entry_points(group='pytest11')])\n"
+        "from specdist.testing import assert_lossless\n"
+        "print(assert_lossless(['1/2', '1/2'], 0, rule='one-hot').verdict)",
+        cwd=folder,
+    )  # fmt: skip
+    assert out.splitlines() == ["['specdist.pytest_plugin']", "equal"]
