@@ -4,8 +4,9 @@
 
 The rows are two float32 dumps of 151,936 tokens; the settings are temperatures, with ``--top-p`` a
 grid of two axes. Each check opens the dumps anew and starts workers of its own, as a command line
-does; what else a command line needs to start (Python itself) is not counted. Both grow in proportion to the number of settings: 1,000 settings take
-1,000 / N times what is printed. Processor seconds count this process and its workers.
+does; what else a command line needs to start (Python itself) is not counted. Both grow in
+proportion to the number of settings: 1,000 settings take 1,000 / N times what is printed. Processor
+seconds count this process and its workers.
 """
 
 from __future__ import annotations
