@@ -91,6 +91,7 @@ def test_steps_are_items_and_fail_in_the_words_of_check(project: Path) -> None:
     assert checked.stdout in result.stdout
     assert lines_with(result.stdout, "specdist: ") == ["specdist: 2 steps equal, 1 different"]
     assert re.search(r"^specdist \d\S*: captures$", result.stdout, re.MULTILINE)
+    assert "not a capture, not counted: captures/README" in result.stdout
     assert "Traceback" not in result.stdout
     failed = f"FAILED captures/{BAD}::0 - Failed: error[drafted-mismatch]: output differs from"
     assert failed in short.stdout

@@ -46,6 +46,7 @@ class Captures(pytest.Collector):
 
     def _files(self, source: str, opened: list[Capture | Unreadable]) -> list[CaptureFile]:
         counted = [item for item in opened if not isinstance(item, Unreadable) or item.counts]
+        self.plugin.skipped += [item.source for item in opened if item not in counted]
         if not counted:
             raise self.CollectError(
                 f"error[unreadable-capture]: no capture in {source}: nothing would be checked"

@@ -18,6 +18,7 @@ from specdist.errors import SettingsError, SpecdistError
 from specdist.pytest_plugin.options import read_options
 from specdist.reports.error_text import render_error
 from specdist.reports.style import PLAIN
+from specdist.reports.terminal import skipped
 
 if TYPE_CHECKING:
     from specdist.model.capture import Capture, Unreadable
@@ -54,6 +55,7 @@ class CapturePlugin:
                 self.sources = self._named(config)
         except SpecdistError as error:
             raise pytest.UsageError(told(error)) from None
+        self.skipped: list[str] = []
         self._started: float | None = None
         self._said = " ".join(text for text in (ini, typed) if text)
 
@@ -145,4 +147,6 @@ class CapturePlugin:
         if parts:
             number, rest = parts[0].split(" ", 1)
             parts[0] = f"{number} step{'s' if number != '1' else ''} {rest}"
+        for line in skipped(self.skipped):
+            terminalreporter.write_line(line)
         terminalreporter.write_line(f"specdist: {', '.join(parts) or 'nothing checked'}")
