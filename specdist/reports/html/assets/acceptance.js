@@ -83,11 +83,14 @@
     const y = scaleY(marks);
     place(marks, y);
     const x = d3.scaleLinear([-0.5, steps - 0.5], [margin.left, width - margin.right]);
-    const ticks = d3.axisBottom(x).ticks(Math.min(steps, width / 70)).tickFormat((at) => (Number.isInteger(at) ? specdist.shortened(specdist.data.steps[at]?.id ?? "", 8) : "")).tickSize(4);
+    const ids = specdist.data.steps.map((step) => step.id);
+    const own = new Set(ids).size === ids.length;
+    const tick = (at) => (!Number.isInteger(at) || !(at in ids) ? "" : own ? specdist.shortened(ids[at], 8) : String(at + 1));
+    const ticks = d3.axisBottom(x).ticks(Math.min(steps, width / 70)).tickFormat(tick).tickSize(4);
     const svg = frame(width, HEIGHT, "acceptance rate over the steps", x, y, ticks, margin);
     drawMarks(svg, marks, (mark) => x(mark.at), (mark) => y(mark.rate.value), marks.length > 200 ? 2 : 3.5);
     meanLine(svg, number(specdist.data.mean), y, margin.left, width - margin.right);
-    named(svg, width, "step");
+    named(svg, width, own ? "step" : "steps in the order of the report");
     node.replaceChildren(svg.node());
   };
 

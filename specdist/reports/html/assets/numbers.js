@@ -17,7 +17,7 @@
     if (packed === null || packed === undefined) return null;
     if (Array.isArray(packed) && typeof packed[0] === "number") {
       const [low, high, label] = packed;
-      return { value: low, low, high, label, told: label, full: label, open: high > low };
+      return { value: low, low, high, label, told: label, full: label, open: high - low > 1e-12 };
     }
     const [label, exact, bound, form] = Array.isArray(packed) ? packed : [packed];
     const value = ofLabel(label);

@@ -116,8 +116,6 @@ const specdist = { data: JSON.parse(document.getElementById("data").textContent)
     document.querySelectorAll("details[data-print]").forEach((node) => { node.open = node.wasOpen ?? node.open; });
     waiting.forEach((draw, node) => { if (node.drawnWidth && node.clientWidth) draw(Math.round(node.clientWidth)); });
   });
-  addEventListener("scroll", hideTip, { passive: true });
-
   const plot = (width, height, label) => d3.create("svg").attr("class", "plot").attr("viewBox", `0 0 ${width} ${height}`)
     .attr("width", width).attr("height", height).attr("role", "group").attr("aria-label", label);
 
