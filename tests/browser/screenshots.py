@@ -45,7 +45,8 @@ def taken(browser: Browser, name: str, until: str, since: str = "") -> None:
         "const at = (css) => document.querySelector(css).getBoundingClientRect();"
         "const [since, until] = arguments;"
         "const box = since ? at(since) : {left: 8, right: innerWidth - 8, top: 12 - scrollY};"
-        "return [box.left - 8, box.top + scrollY - 12, box.right + 8, at(until).bottom + scrollY + 16]",
+        "const bottom = at(until).bottom + scrollY + 16;"
+        "return [box.left - 8, box.top + scrollY - 12, box.right + 8, bottom]",
         since,
         until,
     )

@@ -17,7 +17,7 @@ from specdist.model.figure import Figure
 from specdist.model.report import RoleUse
 from specdist.reports import interval_text, layout
 from specdist.reports.figure_text import Numerals, bound, decimal, fraction, is_worth_a_bound
-from specdist.reports.html.embedded import shown
+from specdist.reports.forms.clean_text import printable
 from specdist.reports.role_text import recipe_words, role_lines
 
 Packed = str | list[object] | None
@@ -53,7 +53,7 @@ class Packer:
         spelled = self._spelled(figure.exact, label)
         within = bound(figure.bound) if is_worth_a_bound(figure) else 0
         if figure.symbolic is not None:
-            return [label, spelled, within, shown(figure.symbolic)]
+            return [label, spelled, within, printable(figure.symbolic)]
         if within:
             return [label, spelled, within]
         return [label, spelled] if spelled else label
@@ -95,6 +95,6 @@ class Packer:
     def roles(self, uses: Sequence[RoleUse]) -> list[object]:
         """What fills each role: the recipes, how many tokens each makes possible, and the lines
         that point at roles which disagree."""
-        recipes = [[use.role, use.side, shown(recipe_words(use.recipe))] for use in uses]
-        lines = shown("\n".join(role_lines(uses)))
+        recipes = [[use.role, use.side, printable(recipe_words(use.recipe))] for use in uses]
+        lines = printable("\n".join(role_lines(uses)))
         return [self.text(recipes), [use.support for use in uses], self.text(lines)]

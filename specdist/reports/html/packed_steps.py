@@ -11,8 +11,9 @@ from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
 from specdist.reports import aggregate, cost_text, joint_tables, joint_text, path_text
 from specdist.reports.finding_text import label, verdict_of
+from specdist.reports.forms.clean_text import printable
 from specdist.reports.forms.form import FormOptions
-from specdist.reports.html.embedded import embedded_json, shown
+from specdist.reports.html.embedded import embedded_json
 from specdist.reports.html.packed import Packer
 from specdist.reports.html.packed_positions import (
     pack_bonus,
@@ -102,11 +103,11 @@ def pack_step(step: StepResult, packer: Packer, tokens: bool = True) -> Object:
     """One step; without ``tokens`` only what stands in a list of steps and in the overview."""
     whole = place(step, None)
     packed: Object = {
-        "id": shown(step.id),
+        "id": printable(step.id),
         "v": step.verdict.value,
         "tv": packer.number(aggregate.largest_variation(step)),
         "f": [_finding(step, finding, packer, tokens) for finding in step.findings],
-        "src": packer.text(shown(whole.removesuffix(f", step {step.id}"))),
+        "src": packer.text(printable(whole.removesuffix(f", step {step.id}"))),
     }
     if step.positions:
         packed["p"] = [pack_position(each, packer, tokens) for each in step.positions]
@@ -125,14 +126,14 @@ def _told(step: StepResult, packer: Packer) -> Object:
     """What a step says in words."""
     view = View(packer.show)
     options = [f"{name} {text}" for name, text in step.options.items()]
-    told: Object = {"rule": packer.text(shown(rule_title(step.rule)))}
+    told: Object = {"rule": packer.text(printable(rule_title(step.rule)))}
     length = packer.either(step.mean_acceptance_length, step.length_bounds)
     told |= {"len": length} if length is not None else {}
-    told |= {"opt": packer.text(shown(", ".join(options)))} if options else {}
+    told |= {"opt": packer.text(printable(", ".join(options)))} if options else {}
     if step.path is not None:
-        told["path"] = shown("\n".join(path_text.tables([(step, step.path)], view)))
+        told["path"] = printable("\n".join(path_text.tables([(step, step.path)], view)))
     if step.cost:
-        told["cost"] = shown("\n".join(cost_text.lines(step.cost, view, "")))
+        told["cost"] = printable("\n".join(cost_text.lines(step.cost, view, "")))
     return told
 
 
@@ -142,10 +143,10 @@ def _finding(step: StepResult, finding: Finding, packer: Packer, whole: bool) ->
     packed: list[object] = [kind, finding.ident, finding.position]
     if whole:
         packed += [
-            packer.text(shown(finding.message)),
-            [packer.text(shown(note)) for note in finding.notes],
-            [packer.text(shown(words)) for words in finding.cause],
-            shown(finding.reproduce) if finding.reproduce else 0,
+            packer.text(printable(finding.message)),
+            [packer.text(printable(note)) for note in finding.notes],
+            [packer.text(printable(words)) for words in finding.cause],
+            printable(finding.reproduce) if finding.reproduce else 0,
         ]
     return packed
 
@@ -166,7 +167,9 @@ def _joint(step: StepResult, joint: JointResult, packer: Packer, whole: bool) ->
         "l": [packer.number(figure) for figure in joint.accepted_length],
         "q": [_sequence(line, joint, packer) for line in joint.sequences[: packer.show]],
         "m": [_marginal(each, packer, with_id) for each in joint.marginals],
-        "facts": [shown(text) for text in paragraphs(joint_text.figure_lines(step, joint, view))],
+        "facts": [
+            printable(text) for text in paragraphs(joint_text.figure_lines(step, joint, view))
+        ],
         "ro": packer.roles(joint.roles),
     }
 
@@ -175,7 +178,10 @@ def _sequence(line: SequenceLine, joint: JointResult, packer: Packer) -> list[ob
     name = joint_tables.written(line.tokens, line.texts, joint)
     name += " ..." if len(line.tokens) < joint.horizon else ""
     figures = (line.reference, line.output, line.difference)
-    return [packer.text([shown(name), shown(name)]), *(packer.number(each) for each in figures)]
+    return [
+        packer.text([printable(name), printable(name)]),
+        *(packer.number(each) for each in figures),
+    ]
 
 
 def _marginal(marginal: Marginal, packer: Packer, with_id: bool) -> list[object]:
