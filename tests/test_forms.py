@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import time
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -25,7 +24,7 @@ from specdist.reports.forms.form import FormOptions
 from specdist.reports.forms.places import Where, path_of, uri_of, where_of
 from specdist.reports.forms.registry import BY_NAME
 from specdist.reports.outlines import outline_of
-from tests.form_samples import SAMPLES, code_of, finding, of_steps, replayed, step, steps_of
+from tests.form_samples import SAMPLES, code_of, finding, of_steps, replayed, step
 from tests.report_samples import FINDING
 
 FORMS = ("junit", "sarif", "github", "gitlab", "markdown", "csv")
@@ -167,17 +166,3 @@ def test_places() -> None:
     assert uri_of("/a b") == "file:///a%20b"
     assert uri_of("a\udcff") == "a%FF"
     assert places.uri_of("a\ud800") == "a%5Cud800"
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_time_grows_with_the_number_of_steps(form: str) -> None:
-    """Forty times the steps take less than two hundred times as long (a square takes 1,600)."""
-
-    def seconds(count: int) -> float:
-        report = steps_of(count, failing=lambda number: number % 10 == 0)
-        started = time.perf_counter()
-        BY_NAME[form].render(report, OPTIONS)
-        return time.perf_counter() - started
-
-    small = min(seconds(50) for _ in range(3))
-    assert seconds(2000) < 200 * max(small, 0.001)

@@ -52,7 +52,7 @@ def read_exports(name: str, texts: Sequence[str]) -> tuple[Export, ...]:
                 expected="FORM=PATH",
                 advice="--format writes to standard output",
             )
-        key = os.path.realpath(path)
+        key = _real(path)
         if key in found:
             raise SettingsError(
                 f"{name}: {found[key].form} and {form} go to the same file",
@@ -87,15 +87,17 @@ def forms(exports: Sequence[Export]) -> list[Form]:
 
 def check_paths(exports: Sequence[Export], inputs: Sequence[str] = ()) -> None:
     """Refuses a path that cannot be written, or that is an input. Raises SettingsError."""
-    read = {os.path.realpath(name.partition("::")[0]) for name in inputs if name != "-"}
+    if not exports:
+        return
+    read = {_real(name.partition("::")[0]) for name in inputs if name != "-"}
     for export in exports:
         place = f"--export {export.form}={export.path}"
-        if os.path.realpath(export.path) in read:
+        if _real(export.path) in read:
             raise SettingsError("the file is an input of this run", place=place)
         with _placed(place):
             if _is_special(export.path):
                 continue
-            target = Path(os.path.realpath(export.path))
+            target = Path(_real(export.path))
             if target.exists() and not os.access(target, os.W_OK):
                 raise PermissionError(13, "the file is write-protected")
             with NamedTemporaryFile(dir=target.parent, prefix=".specdist-"):
@@ -135,7 +137,7 @@ def _written(export: Export, text: str | bytes) -> list[tuple[Path, Path]]:
         with open(export.path, "ab" if export.appended else "wb") as file:
             file.write(data)
         return []
-    target = Path(os.path.realpath(export.path))
+    target = Path(_real(export.path))
     made = target.with_name(f".{target.name[:100]}.{os.getpid()}.specdist")
     try:
         made.write_bytes(data)
@@ -145,6 +147,14 @@ def _written(export: Export, text: str | bytes) -> list[tuple[Path, Path]]:
         made.unlink(missing_ok=True)
         raise
     return [(made, target)]
+
+
+def _real(path: str) -> str:
+    """The path behind links; the path itself where that cannot be told."""
+    try:
+        return os.path.realpath(path)
+    except OSError:  # the working directory is gone
+        return path
 
 
 def _is_special(path: str) -> bool:
