@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from specdist.audit.grid import Grid
 from specdist.audit.refusals import AdapterError
 from specdist.audit.tables import Law, Table, Tokens
 from specdist.audit.tree import Session
@@ -43,6 +44,10 @@ class Context:
     emitted: Tokens = ()
     proposals: list[Proposal] = field(default_factory=list)
     draws: int = 0
+    grids: set[str] = field(default_factory=set)
+    """Grids of the uniforms that were drawn, in words."""
+    notes: set[str] = field(default_factory=set)
+    """What the report has to say of this run, for example noise that is idealised."""
     served: dict[int, tuple[object, str]] = field(default_factory=dict)
     """Rows that were served, by identity: the row itself (kept alive) and the side it is of."""
 
@@ -59,6 +64,21 @@ class Context:
         """A decision of the run, counted as a draw."""
         self.draws += 1
         return self.session.choose(asked, masses)  # type: ignore[arg-type]
+
+    @property
+    def probing(self) -> bool:
+        """Whether draws are concrete numbers (probe mode), not objects that decide comparisons."""
+        return self.session.probing
+
+    def point(self, grid: Grid, what: str) -> int:
+        """Probe mode: which point of the grid the next uniform is, 0 .. grid.size - 1."""
+        self.draws += 1
+        return self.session.point(grid, f"uniform {self.draws} ({grid}): {what}")
+
+    def noise(self, count: int, what: str) -> tuple[float, ...]:
+        """Probe mode: the next ``count`` standard exponentials, one row of noise."""
+        self.draws += 1
+        return self.session.noise(count, f"noise {self.draws}: {what}")
 
     def law(self, side: str, prefix: Tokens) -> Law:
         """The exact row of a side after a prefix."""

@@ -55,6 +55,8 @@ class _Decision:
 class Session:
     """The decisions of one run. ``choose`` is all that a source of randomness needs."""
 
+    probing = False
+
     def __init__(self, path: list[_Decision]) -> None:
         self._path = path
         self._depth = 0
@@ -85,6 +87,14 @@ class Session:
             self._path.append(_Decision(asked, given, first))
         self._depth += 1
         return self._path[self._depth - 1].taken
+
+    def point(self, grid: object, asked: str) -> int:
+        """Which point of a grid a uniform is: a question of probe mode only."""
+        raise NotImplementedError(f"{asked} in traced mode")
+
+    def noise(self, count: int, asked: str) -> tuple[float, ...]:
+        """A row of exponentials: a question of probe mode only."""
+        raise NotImplementedError(f"{asked} in traced mode")
 
     def finished(self) -> None:
         """Raises NotAFunctionError where a run asks for fewer decisions than the one before."""
