@@ -100,6 +100,32 @@ def active() -> Context:
     return found
 
 
+STRAYS: list[str] = []
+"""Libraries that were drawn from while no run was going on in the thread of the draw."""
+
+
+def drawing(library: str) -> Context:
+    """The run that draws from ``library``.
+
+    Raises AdapterError where the thread of the draw has no run: `Program` asks `STRAYS` after the
+    run, because errors of threads get lost.
+    """
+    found = _ACTIVE.get()
+    if found is None:
+        STRAYS.append(library)
+        raise stray_draw(library)
+    return found
+
+
+def stray_draw(library: str) -> AdapterError:
+    """The error for a draw outside of the run."""
+    return AdapterError(
+        f"{library} is drawn from in another thread than the run's",
+        expected="draws in the thread that the audited function is called in",
+        advice="draws from threads are not followed: draw before they begin, or run without them",
+    )
+
+
 @contextmanager
 def running(context: Context) -> Iterator[Context]:
     """Makes a run the active one."""

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from specdist.audit.interception import intercepted
 from specdist.audit.prefix_law import SequenceLaw
 from specdist.audit.program import Outcome, Program
-from specdist.audit.refusals import AdapterError, NotAFunctionError
+from specdist.audit.refusals import AdapterError, LateLibraryError, NotAFunctionError
 from specdist.audit.tables import Law, Tokens
 from specdist.audit.tree import Leaf, leaves, replayed
 
@@ -58,8 +59,17 @@ def measure(program: Program, budget: int, told: Told | None = None) -> Measured
     """Walks every branch. ``told`` hears of every leaf.
 
     Raises AdapterError for an adapter that draws nothing or raises whatever is drawn, and
-    NotAFunctionError where a run that is repeated comes to something else.
+    NotAFunctionError where a run that is repeated comes to something else. A library that the
+    audited code itself imports makes the walk begin anew, once it is loaded.
     """
+    with intercepted():
+        try:
+            return _walk(program, budget, told)
+        except LateLibraryError:
+            return measure(program, budget, told)
+
+
+def _walk(program: Program, budget: int, told: Told | None) -> Measured:
     found = Measured()
     ends: list[Leaf[Outcome]] = []
     for leaf in _walked(program, budget):

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from specdist.audit.context import Context
+from specdist.audit.context import Context, drawing
 from specdist.audit.draw import choose_index, exact_shares, new_uniform
 from specdist.audit.grid import FLOAT32, FLOAT64
 from specdist.audit.numpy_race import Race
@@ -32,8 +32,9 @@ _REFUSED = (
 class Generator:
     """Stands for ``np.random.Generator`` and ``np.random.RandomState``."""
 
-    def __init__(self, run: Context) -> None:
-        self._run = run
+    @property
+    def _run(self) -> Context:
+        return drawing("numpy")
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         """Uniforms in [0, 1)."""
@@ -130,9 +131,9 @@ def _plain(size: Any, one: Callable[[], Any], dtype: Any) -> Any:
 
 
 @contextmanager
-def intercepted(run: Context) -> Iterator[None]:
+def intercepted() -> Iterator[None]:
     """Answers ``np.random`` and ``default_rng`` until the block ends."""
-    stand_in = Generator(run)
+    stand_in = Generator()
     names = [
         name
         for name in dir(np.random)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from specdist.audit.context import Context, Proposal, Setup, running
-from specdist.audit.interception import intercepted
-from specdist.audit.refusals import AdapterError, AuditError
+from specdist.audit.context import STRAYS, Context, Proposal, Setup, running, stray_draw
+from specdist.audit.interception import intercepted, unfollowed
+from specdist.audit.refusals import AdapterError, AuditError, LateLibraryError
 from specdist.audit.tables import Table, Tokens
 from specdist.audit.tree import Session
 
@@ -28,7 +27,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Program:
-    """The adapter over one table. Called with a session it runs once.
+    """The adapter over one table. Called with a session it runs once; who runs it often enters
+    `intercepted` around all runs, which spares each of them the entering.
 
     An adapter is a function without arguments that does one step and returns its tokens. A class
     is made anew for every run and its instance called for every step, so that state between the
@@ -42,8 +42,8 @@ class Program:
     def __call__(self, session: Session) -> Outcome:
         """One run. Exceptions of the audited code are outcomes; those of the audit pass."""
         run = Context(self.setup, self.table, session)
-        with running(run), ExitStack() as patches:
-            patches.enter_context(intercepted(run))
+        STRAYS.clear()
+        with intercepted(), running(run):
             try:
                 step: Any = self.adapter() if inspect.isclass(self.adapter) else self.adapter
                 for _ in range(self.setup.steps):
@@ -52,8 +52,19 @@ class Program:
             except AuditError:
                 raise
             except Exception as error:
+                _seen_whole()
                 return _outcome(run, f"{type(error).__name__}: {error}"[:200], _raised_at(error))
+            _seen_whole()
         return _outcome(run)
+
+
+def _seen_whole() -> None:
+    """Raises AdapterError where a run may have drawn past the audit."""
+    if STRAYS:
+        raise stray_draw(STRAYS[0])
+    late = unfollowed()
+    if late:
+        raise LateLibraryError.of(late[0])
 
 
 def _outcome(run: Context, error: str = "", place: str = "") -> Outcome:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
-from specdist.audit.context import Context
+from specdist.audit.context import drawing
 from specdist.audit.draw import choose_index, exact_shares, new_uniform
 from specdist.audit.grid import FLOAT64
 from specdist.audit.uniform import refuse
@@ -27,18 +27,18 @@ _REFUSED = (
 
 
 @contextmanager
-def intercepted(run: Context) -> Iterator[None]:
+def intercepted() -> Iterator[None]:
     """Answers the functions of the module, and those of every `random.Random`."""
     answers: dict[str, Callable[..., Any]] = {
-        "random": lambda: new_uniform(run, FLOAT64),
-        "uniform": lambda a, b: a + (b - a) * new_uniform(run, FLOAT64),
-        "choice": lambda items: items[_any_of(run, len(items), "random.choice")],
+        "random": lambda: new_uniform(drawing("random"), FLOAT64),
+        "uniform": lambda a, b: a + (b - a) * new_uniform(drawing("random"), FLOAT64),
+        "choice": lambda items: items[_any_of(len(items), "random.choice")],
         "randrange": lambda *bounds: range(*bounds)[
-            _any_of(run, len(range(*bounds)), "random.randrange")
+            _any_of(len(range(*bounds)), "random.randrange")
         ],
-        "randint": lambda a, b: a + _any_of(run, b - a + 1, "random.randint"),
+        "randint": lambda a, b: a + _any_of(b - a + 1, "random.randint"),
         "choices": lambda items, weights=None, *, cum_weights=None, k=1: [
-            items[_weighted(run, len(items), weights, cum_weights)] for _ in range(k)
+            items[_weighted(len(items), weights, cum_weights)] for _ in range(k)
         ],
         "seed": lambda *_: None,
         **{name: _refused(name) for name in _REFUSED},
@@ -59,22 +59,22 @@ def _method(answer: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def _any_of(run: Context, count: int, what: str) -> int:
+def _any_of(count: int, what: str) -> int:
     if count < 1:
         raise IndexError(f"{what} from an empty sequence")
-    return choose_index(run, (Fraction(1),) * count, what)
+    return choose_index(drawing("random"), (Fraction(1),) * count, what)
 
 
-def _weighted(run: Context, count: int, weights: Any, cumulative: Sequence[Any] | None) -> int:
+def _weighted(count: int, weights: Any, cumulative: Sequence[Any] | None) -> int:
     if cumulative is not None:
         ends = exact_shares(cumulative)
         shares = tuple(
             end - before for end, before in zip(ends, (Fraction(0), *ends), strict=False)
         )
-        return choose_index(run, shares, "random.choices")
+        return choose_index(drawing("random"), shares, "random.choices")
     if weights is None:
-        return _any_of(run, count, "random.choices")
-    return choose_index(run, exact_shares(weights), "random.choices")
+        return _any_of(count, "random.choices")
+    return choose_index(drawing("random"), exact_shares(weights), "random.choices")
 
 
 def _refused(name: str) -> Callable[..., Any]:

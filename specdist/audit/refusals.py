@@ -19,6 +19,18 @@ class AdapterError(AuditError):
     """The adapter itself: not found, no tokens, tokens outside the vocabulary, draws nothing."""
 
 
+class LateLibraryError(AdapterError):
+    """A library of draws was loaded in the middle of a run, so that run was not followed."""
+
+    @classmethod
+    def of(cls, library: str) -> LateLibraryError:
+        """``library`` is its name."""
+        return cls(
+            f"{library} is imported while the audited code runs",
+            expected="the library loaded before: import it at the top of the adapter's file",
+        )
+
+
 class NotAFunctionError(AuditError):
     """The same answers led to another question: there is state that runs share."""
 
