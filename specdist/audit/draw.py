@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from specdist.audit.case import uses_torch
 from specdist.audit.context import Context, active
-from specdist.audit.grid import FLOAT64, Atom, Grid
+from specdist.audit.grid import Atom, Grid
+from specdist.audit.named_grids import grid_of
 from specdist.audit.refusals import AdapterError
 from specdist.audit.uniform import Uniform
 from specdist.audit.whereabouts import whereabouts
@@ -36,23 +38,69 @@ class Draw:
             )
         return choose_index(active(), (1 - share, share), "a Bernoulli draw") == 1
 
-    def uniform(self, bits: int = FLOAT64.bits) -> Uniform:
-        """A number k / 2^bits in [0, 1), to be compared."""
-        return new_uniform(active(), Grid(bits))
+    def uniform(self, grid: int | str = "float64") -> Any:
+        """A number of [0, 1) on a grid: k / 2^bits, or that of a generator by its name (see
+        `specdist.audit.named_grids`). Traced: a `Uniform`, to be compared; probe: a float."""
+        return new_uniform(active(), grid_of(grid))
 
-    def uniforms(self, count: int, bits: int = FLOAT64.bits) -> list[Uniform]:
-        """``count`` of them."""
-        return [self.uniform(bits) for _ in range(count)]
+    def uniforms(self, count: int, grid: int | str = "float64") -> Supply:
+        """``count`` of them, for code that takes its numbers as an argument. Where it may take
+        more than there are, say how many it took: ``uniforms.used(n)``."""
+        return Supply([self.uniform(grid) for _ in range(count)])
+
+    def exponentials(self, count: int) -> Any:
+        """A row of ``count`` standard exponentials, to be raced: argmin of E / w. Traced: noise of
+        torch or numpy, whichever serves the rows; probe: a list of floats."""
+        run = active()
+        if run.probing:
+            return list(run.noise(count, "draw.exponentials"))
+        if uses_torch(run):
+            import torch
+
+            return torch.empty(count, dtype=getattr(torch, run.setup.dtype)).exponential_()
+        from specdist.audit.numpy_race import Race
+
+        return Race.exponential(run, (count,))
 
 
-def new_uniform(run: Context, grid: Grid) -> Uniform:
-    """A fresh uniform of the run; it costs no decision before it is compared."""
+class Supply(list[Any]):
+    """Uniforms that were handed out together. A list, except that asking for more than there are
+    is an error of the adapter, not of the audited code."""
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, int) and not -len(self) <= index < len(self):
+            raise _under_fed(index + 1 if index >= 0 else -index, len(self))
+        return super().__getitem__(index)
+
+    def used(self, count: int) -> None:
+        """How many the audited code took. Raises AdapterError for more than were supplied: it read
+        numbers that no generator made."""
+        if count > len(self):
+            raise _under_fed(count, len(self))
+
+
+def _under_fed(wanted: int, supplied: int) -> AdapterError:
+    return AdapterError(
+        f"{wanted} uniforms are used, and {supplied} were supplied",
+        place=whereabouts(),
+        expected="as many as the code may consume in its longest branch",
+        advice=f"draw.uniforms({wanted}) or more",
+    )
+
+
+def new_uniform(run: Context, grid: Grid) -> Any:
+    """A fresh uniform of the run: traced, a `Uniform`, which costs no decision before it is
+    compared; in probe mode the float of a grid point."""
+    run.grids.add(str(grid))
+    if run.probing:
+        return float(grid.value(run.point(grid, "a uniform")))
     return Uniform(new_atom(run, grid))
 
 
 def new_atom(run: Context, grid: Grid) -> Atom:
     """A fresh grid point of the run, named by its number."""
     run.draws += 1
+    run.grids.add(str(grid))
     return Atom(run.session, grid, f"uniform {run.draws} ({grid})")
 
 
