@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Any
 
 from specdist.audit.context import Context, active
@@ -105,6 +106,20 @@ class TableModel:
         if listed and isinstance(listed[0], list):
             return _stack(self._run, [self(row) for row in listed])
         return _stack(self._run, [self.row(listed[: i + 1]) for i in range(len(listed))])
+
+    def for_transformers(self) -> Any:
+        """The same as a causal language model of transformers with a cache, for `generate`; its
+        ``prompt(context)`` are the ids to begin with. Raises AdapterError without the library."""
+        try:
+            module = import_module("specdist.audit.transformers_model")
+        except ImportError as error:
+            raise AdapterError(
+                f"a model for transformers needs transformers and torch: {error}"[:200],
+                place=whereabouts(),
+                expected="the libraries of the extra 'engines'",
+                advice="pip install 'specdist-verifier[engines]'",
+            ) from None
+        return module.TableForCausalLM(self._run, self.side)
 
 
 def _drafted(run: Context, tokens: Sequence[int] | None) -> Tokens:
