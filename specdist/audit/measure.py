@@ -78,9 +78,9 @@ def _walk(program: Program, budget: int, told: Told | None) -> Measured:
         if told is not None:
             told(found.leaves)
     if found.leaves == 1 and not ends[0].answers:
-        raise _draws_nothing(ends[0].outcome)
+        raise draws_nothing(ends[0].outcome)
     if not found.emitted:
-        raise _always_raises(ends[0].outcome)
+        raise always_raises(ends[0].outcome)
     for leaf in ends:
         found.replays += 1
         again = replayed(program, leaf)
@@ -98,9 +98,10 @@ def _walked(program: Program, budget: int) -> Iterator[Leaf[Outcome]]:
     return leaves(program, budget)
 
 
-def _draws_nothing(outcome: Outcome) -> AdapterError:
+def draws_nothing(outcome: Outcome) -> AdapterError:
+    """The error for an adapter whose only run asks for nothing."""
     if outcome.error:
-        return _always_raises(outcome)
+        return always_raises(outcome)
     return AdapterError(
         "the adapter draws nothing that the audit can see",
         expected="draws through torch, numpy, random or specdist.audit.draw",
@@ -109,7 +110,8 @@ def _draws_nothing(outcome: Outcome) -> AdapterError:
     )
 
 
-def _always_raises(outcome: Outcome) -> AdapterError:
+def always_raises(outcome: Outcome) -> AdapterError:
+    """The error for an adapter of which no run comes to its end."""
     return AdapterError(
         f"the audited code raises whatever is drawn: {outcome.error}",
         place=outcome.place,
