@@ -19,7 +19,8 @@ THREE = SAMPLES / "three_tokens.json"
 UNTESTED = SAMPLES / "draft_top_p_untested.json"
 ROWS = ("--target", "1/2,1/4,1/4", "--draft", "1/4,1/2,1/4")
 COMMANDS = (
-    "check", "what-if", "compare", "replay", "inspect", "capture", "explain", "engines", "config",
+    "check", "what-if", "compare", "replay", "audit", "inspect", "capture", "explain", "engines",
+    "config",
 )  # fmt: skip
 
 

@@ -123,12 +123,14 @@ def test_the_forms_are_those_of_the_program() -> None:
     from specdist.reports.forms.registry import FORMS
 
     listed = re.findall(
-        r"^\| `(\w+)` \|[^|]*\| (yes|no) \| (yes|no) \|$",
+        r"^\| `(\w+)` \|[^|]*\| (yes|no) \| (yes|no) \| (yes|no) \|$",
         (DOCS / "reference.md").read_text("utf-8"),
         re.MULTILINE,
     )
     words = {True: "yes", False: "no"}
-    assert listed == [(f.name, words[f.printed], words[f.replays]) for f in FORMS]
+    assert listed == [
+        (f.name, words[f.printed], words[f.replays], words[f.audits]) for f in FORMS
+    ]
 
 
 def test_the_commands_are_those_of_the_program() -> None:

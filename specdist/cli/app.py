@@ -9,6 +9,7 @@ import typer
 
 from specdist import __version__
 from specdist.cli import exit_codes
+from specdist.cli.commands.audit import audit
 from specdist.cli.commands.capture import capture
 from specdist.cli.commands.check import check
 from specdist.cli.commands.compare import compare
@@ -39,6 +40,7 @@ app.command("check", cls=PlainCommand, epilog=_EPILOG)(check)
 app.command("what-if", cls=PlainCommand, epilog=_EPILOG)(what_if)
 app.command("compare", cls=PlainCommand, epilog=_EPILOG)(compare)
 app.command("replay", cls=PlainCommand, epilog=_EPILOG)(replay)
+app.command("audit", cls=PlainCommand, epilog=exit_codes.table())(audit)
 app.command("inspect", cls=PlainCommand)(inspect_command)
 app.command("capture", cls=PlainCommand)(capture)
 app.command("explain", cls=PlainCommand)(explain)
@@ -65,8 +67,8 @@ def _top(
     if context.invoked_subcommand is None:
         raise SettingsError(
             "no command is given",
-            expected="check, what-if, compare, replay, inspect, capture, explain, engines or "
-            "config",
+            expected="check, what-if, compare, replay, audit, inspect, capture, explain, engines "
+            "or config",
             advice="specdist --help",
         )
 

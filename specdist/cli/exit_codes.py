@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from specdist.model.audit_report import AuditReport
     from specdist.model.outcome import Outcome
     from specdist.model.replay_report import ReplayReport
     from specdist.model.report import Report
@@ -57,6 +58,13 @@ def replay_exit_code(report: ReplayReport) -> ExitCode:
     from specdist.model.outcome import replay_outcome
 
     return _code_of(replay_outcome(report))
+
+
+def audit_exit_code(report: AuditReport) -> ExitCode:
+    """The exit code of a finished audit, by the same table."""
+    from specdist.model.outcome import audit_outcome
+
+    return _code_of(audit_outcome(report))
 
 
 def sweep_exit_code(report: SweepReport) -> ExitCode:

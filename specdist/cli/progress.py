@@ -16,9 +16,11 @@ _PATIENCE = 1.0
 
 
 class Meter:
-    """Counts finished steps, and draws a bar on stderr once the run takes longer than a second."""
+    """Counts finished steps, and draws a bar on stderr once the run takes longer than a second.
+    ``doing`` and ``unit`` are the words of the bar."""
 
-    def __init__(self, wanted: bool) -> None:
+    def __init__(self, wanted: bool, doing: str = "checking", unit: str = "steps") -> None:
+        self._doing, self._unit = doing, unit
         self._wanted = wanted and sys.stderr.isatty()
         self._started = time.monotonic()
         self._total: int | None = 0
@@ -59,7 +61,8 @@ class Meter:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-        columns = ("checking", BarColumn(), MofNCompleteColumn(), "steps", TimeRemainingColumn())
+        counted = (MofNCompleteColumn(), self._unit)
+        columns = (self._doing, BarColumn(), *counted, TimeRemainingColumn())
         self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("checking", total=self._total)
+        self._task = self._bar.add_task(self._doing, total=self._total)
         self._bar.start()

@@ -90,7 +90,8 @@ class Smallest:
 class AuditReport:
     """A whole audit. ``source`` is ``FILE.py:NAME``; ``grids`` are the grids of uniforms that were
     met; ``predicted`` is the number of leaves that the formula says, ``runs`` how often the code
-    was run; ``versions`` are those of the programs involved."""
+    was run; ``versions`` are those of the programs involved; ``line`` is where the audited function
+    begins, 0 where nobody knows."""
 
     version: str
     source: str
@@ -108,3 +109,4 @@ class AuditReport:
     versions: Mapping[str, str] = field(default_factory=dict)
     scope: tuple[str, ...] = ()
     raised: tuple[str, ...] = ()
+    line: int = 0

@@ -10,6 +10,7 @@ from specdist.model.replay_report import ReplayVerdict
 from specdist.model.verdict import Verdict
 
 if TYPE_CHECKING:
+    from specdist.model.audit_report import AuditReport
     from specdist.model.finding import Finding
     from specdist.model.replay_report import ReplayReport
     from specdist.model.report import Report
@@ -47,6 +48,18 @@ def replay_outcome(report: ReplayReport) -> Outcome:
         ReplayVerdict.NOTHING_CHECKED: Outcome.NOTHING_CHECKED,
         ReplayVerdict.CONSISTENT: Outcome.PASSED,
     }[report.verdict]
+
+
+def audit_outcome(report: AuditReport) -> Outcome:
+    """The outcome of an audit. A law that differs fails it, unless all errors are allowed."""
+    errors = [f for f in report.findings if f.severity is Severity.ERROR or f.allowed]
+    if report.raised or any(map(accuses, errors)):
+        return Outcome.FAILED
+    if report.verdict is Verdict.DIFFERENT:
+        return Outcome.PASSED if errors else Outcome.FAILED
+    if report.verdict is Verdict.UNDECIDED:
+        return Outcome.UNDECIDED
+    return Outcome.PASSED if report.tables else Outcome.NOTHING_CHECKED
 
 
 def accuses(finding: Finding) -> bool:

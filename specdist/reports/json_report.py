@@ -45,7 +45,7 @@ def _frame(report: Report, exact: bool) -> tuple[Object, Object]:
         "in_force": list(report.in_force),
     }
     tail: Object = {
-        "findings": [_finding(finding, exact) for finding in report.findings],
+        "findings": [finding_to_json(finding, exact) for finding in report.findings],
         "counters": [counters_to_json(item, exact) for item in report.counters],
         "baseline": baseline_to_json(report.baseline, exact),
         "unreadable": [asdict(item) for item in report.unreadable],
@@ -76,7 +76,7 @@ def step_to_json(step: StepResult, exact: bool) -> Object:
         "joint": joint_to_json(step.joint, exact),
         "path": path_to_json(step.path, exact),
         "cost": cost_text.to_json(step.cost, exact),
-        "findings": [_finding(finding, exact) for finding in step.findings],
+        "findings": [finding_to_json(finding, exact) for finding in step.findings],
     }
 
 
@@ -117,7 +117,8 @@ def _bonus(bonus: BonusResult, exact: bool) -> Object:
     }
 
 
-def _finding(finding: Finding, exact: bool) -> Object:
+def finding_to_json(finding: Finding, exact: bool) -> Object:
+    """A finding of any report."""
     return {
         "ident": finding.ident,
         "severity": finding.severity.value,

@@ -1,6 +1,7 @@
 """The common shape of a report that CI formats translate: cases, their findings, the outcome.
 
-A case is what a CI system counts: a step of a check, or a kind of check of a replay. Everything
+A case is what a CI system counts: a step of a check, a kind of check of a replay, or a table of an
+audit. Everything
 here is taken from the report; no number is computed.
 """
 
@@ -14,6 +15,8 @@ from specdist.model.capture import Unreadable
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
 from specdist.model.outcome import Outcome
+
+Figures = tuple[tuple[str, Figure | Interval], ...]
 
 
 @dataclass(frozen=True, slots=True)

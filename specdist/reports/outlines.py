@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from specdist.exact.interval import Interval
+from specdist.model.audit_report import AuditReport
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding, Severity, Shown
 from specdist.model.outcome import Outcome, accuses, outcome_of, replay_outcome
@@ -13,13 +14,12 @@ from specdist.model.replay_report import CheckCount, ReplayFinding, ReplayReport
 from specdist.model.report import Report, StepResult
 from specdist.model.verdict import Verdict
 from specdist.reports import aggregate, baseline_text, finding_text, replay_text, terminal
+from specdist.reports.audit_outline import of_audit
 from specdist.reports.forms.form import AnyReport, FormOptions
-from specdist.reports.outline import Case, Outline, Told
+from specdist.reports.outline import Case, Figures, Outline, Told
 from specdist.reports.replay_tables import place_of
 from specdist.reports.view import View, place
 from specdist.verify.summary import is_allowed
-
-Figures = tuple[tuple[str, Figure | Interval], ...]
 
 
 def outline_of(report: AnyReport, options: FormOptions) -> Outline:
@@ -27,6 +27,8 @@ def outline_of(report: AnyReport, options: FormOptions) -> Outline:
     view = View(options.show, exact=options.exact)
     if isinstance(report, Report):
         return _of_check(report, view)
+    if isinstance(report, AuditReport):
+        return of_audit(report, view)
     return _of_replay(report, view)
 
 

@@ -12,7 +12,7 @@ from specdist.cli.options import Option, takes
 if TYPE_CHECKING:
     from specdist.cli.settings import Effective
 
-SCHEMAS = ("report", "capture", "comparison", "cost", "replay", "sweep", "texts")
+SCHEMAS = ("report", "audit", "capture", "comparison", "cost", "replay", "sweep", "texts")
 SCHEMA = Option("schema", "Output", "Print a JSON schema instead.", "NAME", choices=SCHEMAS)
 
 

@@ -1,4 +1,4 @@
-"""CSV by RFC 4180: a row a position, of a replay a row a step.
+"""CSV by RFC 4180: a row a position, of a replay a row a step, of an audit a row a table.
 
 Lines end in CRLF; texts with commas or quotes are quoted, line breaks in them are escaped. Numbers
 are decimals; ``_exact`` is the fraction, ``_bound`` how far rounding may have moved the number,
@@ -12,9 +12,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from fractions import Fraction
 
 from specdist.exact.interval import Interval
 from specdist.exact.outward import outward_float
+from specdist.model.audit_report import AuditReport, Mode
 from specdist.model.figure import Figure
 from specdist.model.partial_report import BoundedPosition
 from specdist.model.replay_report import ReplayReport
@@ -28,6 +30,9 @@ _FORMS = ("", "_exact", "_bound", "_least", "_most")
 _PLACE = ("source", "step", "position", "verdict", "step_verdict", "rule", "vocab_size")
 HEADER = (*_PLACE, *(name + form for name in _NUMBERS for form in _FORMS))
 REPLAY_HEADER = ("source", "sequence", "step", "drafted", "accepted", "emitted", "final")
+_AUDITED = ("total_variation", "first_variation", "outside", "raised", "bound")
+_TABLE = ("source", "table", "verdict", "mode", "length", "leaves", "sequences")
+AUDIT_HEADER = (*_TABLE, *(name + form for name in _AUDITED for form in _FORMS[:2]))
 
 Cells = list[str]
 Figures = dict[str, Figure | Interval]
@@ -40,6 +45,9 @@ def render(report: AnyReport, options: FormOptions) -> str:
     if isinstance(report, Report):
         rows.writerow(HEADER)
         rows.writerows(row for step in report.steps for row in _rows(step, options.exact))
+    elif isinstance(report, AuditReport):
+        rows.writerow(AUDIT_HEADER)
+        rows.writerows(_audited(report, options.exact))
     else:
         rows.writerow(REPLAY_HEADER)
         rows.writerows(_replayed(report))
@@ -96,6 +104,27 @@ def _replayed(report: ReplayReport) -> Iterator[Cells]:
     for step in report.steps:
         counts = (step.sequence, step.step, step.drafted, step.accepted, step.emitted)
         yield [safe_text(step.source), *map(str, counts), step.kind.value]
+
+
+def _audited(report: AuditReport, exact: bool) -> Iterator[Cells]:
+    """The tables; numbers of a probe have no exact form."""
+    for table in report.tables:
+        raised = [one.mass.exact or Fraction(one.mass.approx) for one in table.raised]
+        figures = (
+            *(table.total_variation, table.first_variation, table.outside),
+            Figure.of(sum(raised, Fraction(0))),
+            table.bound,
+        )
+        cells = [safe_text(report.source), safe_text(table.name), table.verdict.value]
+        cells += [report.mode.value, *map(str, (table.length, table.leaves, table.sequences))]
+        for figure in figures:
+            known = (
+                figure
+                if figure is None or report.mode is Mode.TRACED
+                else Figure(figure.approx, None)
+            )
+            cells += figure_cells(known, exact)[:2]
+        yield cells
 
 
 def safe_text(text: str) -> str:

@@ -64,7 +64,7 @@ class Entry:
 def entries(outline: Outline) -> list[Entry]:
     """Every entry of a run, the worst first, the largest difference first among equals."""
     found = list(of_run(outline))
-    if outline.command != "replay":  # its findings are those of the run, its cases only counts
+    if outline.command not in ("replay", "audit"):  # findings are those of the run, cases counts
         found += [entry for case in outline.cases for entry in of_case(case)]
     worst = min((entry.weight for entry in found), default=Weight.NOTE)
     if outline.outcome is Outcome.NOTHING_CHECKED:

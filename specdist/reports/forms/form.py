@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from specdist.reports import page
 
 if TYPE_CHECKING:
+    from specdist.model.audit_report import AuditReport
     from specdist.model.replay_report import ReplayReport
     from specdist.model.report import Report
 
-AnyReport: TypeAlias = Union["Report", "ReplayReport"]
+AnyReport: TypeAlias = Union["Report", "ReplayReport", "AuditReport"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Form:
     """One form: its name for ``--format`` and ``--export``, and the module with its ``render``.
 
     ``whole``: it shows the token tables of every step, which the run then has to keep. ``printed``:
-    it may go to stdout as ``--format``. ``replays``: it can show a `ReplayReport` too.
+    it may go to stdout as ``--format``. ``replays``: it can show a `ReplayReport` too, ``audits``:
+    an `AuditReport`.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Form:
     whole: bool = False
     printed: bool = True
     replays: bool = True
+    audits: bool = True
 
     def render(self, report: AnyReport, options: FormOptions) -> str:
         """The report in this form, 80 columns wide whatever the terminal is. Loads the module of

@@ -32,6 +32,9 @@ _LONGEST, _CELL, _MOST_FIGURES = 8000, 200, 3
 _LARGEST = "largest total variation"
 """The column of steps of several positions, which have too many figures for a table."""
 
+NOUNS = {"replay": ("check", "capture"), "audit": ("table", "adapter")}
+"""What a case is, and what it is of."""
+
 WORDS = {
     Outcome.PASSED: "passed",
     Outcome.FAILED: "failed",
@@ -80,8 +83,8 @@ def _cases(outline: Outline, options: FormOptions, room: int) -> str:
         return ""
     names = list(dict.fromkeys(name for case in outline.cases for name, _ in case.figures))
     names = names if len(names) <= _MOST_FIGURES else [_LARGEST]
-    noun = "check" if outline.command == "replay" else "step"
-    head = "\n" + table(["verdict", noun, "capture", *names], len(names))
+    noun, origin = NOUNS.get(outline.command, ("step", "capture"))
+    head = "\n" + table(["verdict", noun, origin, *names], len(names))
     order = sorted(outline.cases, key=lambda case: RANKS[case.outcome])
     others = sum(case.outcome is not Outcome.PASSED for case in order)
     listed = order[: others + max(options.show, 1)]

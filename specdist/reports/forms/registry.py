@@ -16,7 +16,7 @@ FORMS: tuple[Form, ...] = (
     Form("gitlab", f"{_HERE}gitlab", "GitLab code quality"),
     Form("markdown", f"{_HERE}markdown", "a comment on a merge request"),
     Form("csv", f"{_HERE}csv_form", "a row a position", printed=False),
-    Form("html", f"{_HERE}html", "one page with pictures", True, printed=False, replays=False),
+    Form("html", f"{_HERE}html", "one page with pictures", True, False, False, False),
 )
 BY_NAME = {form.name: form for form in FORMS}
 PRINTED = tuple(form.name for form in FORMS if form.printed)

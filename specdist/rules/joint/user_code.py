@@ -18,7 +18,7 @@ from specdist.model.user_rule import UserRule
 _Result = TypeVar("_Result")
 
 
-class _ToStderr(io.TextIOBase):
+class ToStderr(io.TextIOBase):
     """Standard output as the user's code sees it; closing it closes nothing else."""
 
     def writable(self) -> bool:
@@ -32,14 +32,14 @@ def run_users(user: UserRule, where: str, call: Callable[[], _Result]) -> _Resul
     """What ``call`` gives. Raises SettingsError for whatever it raises, exits included, and passes
     an interruption on; ``where`` ends the sentence that names the exception."""
     try:
-        with redirect_stdout(_ToStderr()):
+        with redirect_stdout(ToStderr()):
             return call()
     except SpecdistError as error:
         raise error.at(place_of(user, error)) from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        text = _text(error)
+        text = said_by(error)
         raise SettingsError(
             f"rule {user.text} raised {type(error).__name__}{where}{f': {text}' if text else ''}",
             place=place_of(user, error),
@@ -53,7 +53,7 @@ def place_of(user: UserRule, error: BaseException) -> str:
     return f"{user.file}, line {frames[-1].lineno}" if frames else user.file
 
 
-def _text(error: BaseException) -> str:
+def said_by(error: BaseException) -> str:
     """What the exception says, as one printable line."""
     try:
         text = " ".join(str(error).split())[:200]

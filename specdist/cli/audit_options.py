@@ -1,0 +1,129 @@
+"""What ``specdist audit`` can be asked for, and the values of its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from specdist.cli import option_values as read
+from specdist.cli.layers import placed
+from specdist.cli.option import Option
+from specdist.errors import SettingsError
+
+_TABLES, _RUN = "Tables", "Run"
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+FRAMEWORKS = ("torch", "numpy")
+MODES = ("traced", "probe")
+_SERVES = "What serves the rows (default: torch where the adapter imports it)."
+_REFERENCE = "Plain decoding of the same engine: its law is then what is right."
+_REPLAYS = "Random runs that a probe must have foretold; they make its bound."
+_CONFIDENCE = "How sure the bound of a probe is."
+
+AUDIT: tuple[Option, ...] = (
+    Option("vocab", _TABLES, "Tokens in the vocabulary.", "N", default="3", in_config=False),
+    Option("gamma", _TABLES, "Draft tokens a step.", "N", default="2", in_config=False),
+    Option("tables", _TABLES, "How many tables.", "N", default="4", in_config=False),
+    Option("steps", _TABLES, "Steps in a row.", "N", default="2", in_config=False),
+    Option(
+        "dtype", _TABLES, "Format of the rows.", "DTYPE", choices=DTYPES, default="float32",
+        in_config=False,
+    ),
+    Option("framework", _TABLES, _SERVES, "NAME", choices=FRAMEWORKS, in_config=False),
+    Option(
+        "mode", _RUN, "How the law is found.", "MODE", choices=MODES, default="traced",
+        in_config=False,
+    ),
+    Option("reference", _RUN, _REFERENCE, "NAME|FILE.py:NAME", in_config=False),
+    Option(
+        "budget", _RUN, "Most leaves of a table.", "N", default="1000000", in_config=False
+    ),
+    Option("replays", _RUN, _REPLAYS, "N", in_config=False),
+    Option("confidence", _RUN, _CONFIDENCE, "R", in_config=False),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an audit is asked for. ``probing`` are the values that a probe has besides, by the
+    parameter of `Audit`; ``shown`` is everything under the names of the options."""
+
+    vocab: int = 3
+    gamma: int = 2
+    tables: int = 4
+    steps: int = 2
+    dtype: str = "float32"
+    framework: str = ""
+    mode: str = "traced"
+    reference: str | None = None
+    budget: int = 1_000_000
+    probing: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> dict[str, object]:
+        """The values as the report states them."""
+        found: dict[str, object] = {
+            name: getattr(self, name)
+            for name in ("vocab", "gamma", "tables", "steps", "dtype", "framework", "mode")
+        }
+        found |= {"budget": self.budget, "reference": self.reference, **self.probing}
+        return {name: value for name, value in found.items() if value not in (None, "")}
+
+
+def read_asked(values: Mapping[str, Any]) -> Asked:
+    """The values of a command line. Raises SettingsError with option, value and range."""
+    with placed("command line"):
+        given = {o.name: values.get(o.parameter) for o in AUDIT}
+        found = {name: text for name, text in given.items() if text is not None}
+        numbers: dict[str, Any] = {
+            name: _within(name, found.pop(name), *_RANGES[name])
+            for name in _RANGES
+            if name in found
+        }
+        words: dict[str, Any] = {
+            name: read.choice(name, found.pop(name), choices)
+            for name, choices in _CHOICES.items()
+            if name in found
+        }
+        probing = {
+            name: convert(name, found[name]) for name, convert in _PROBING.items() if name in found
+        }
+        if probing and words.get("mode") != "probe":
+            raise SettingsError(
+                f"--{next(iter(probing))} says nothing in traced mode",
+                expected="--mode probe with it: traced laws have no bound",
+            )
+        return Asked(**numbers, **words, reference=found.get("reference"), probing=probing)
+
+
+def _within(name: str, text: str, least: int, most: int) -> int:
+    value = read.whole(name, text, least)
+    if value > most:
+        raise SettingsError(
+            f"{name}={text} is out of range", expected=f"a whole number, {least} to {most}"
+        )
+    return value
+
+
+def _confidence(name: str, text: str) -> Fraction:
+    value = read.share(name, text)
+    if not 0 < value < 1:
+        raise SettingsError(
+            f"{name}={text} is out of range", expected="a number between 0 and 1, as 0.99"
+        )
+    return value
+
+
+_RANGES = {
+    "vocab": (2, 32),
+    "gamma": (1, 99),
+    "tables": (1, 1000),
+    "steps": (1, 99),
+    "budget": (1, 10**12),
+}
+_CHOICES = {"dtype": DTYPES, "framework": FRAMEWORKS, "mode": MODES}
+_PROBING: dict[str, Callable[[str, str], Any]] = {
+    "replays": lambda name, text: _within(name, text, 1, 10**9),
+    "confidence": _confidence,
+}
