@@ -58,9 +58,9 @@ class Draw:
             import torch
 
             return torch.empty(count, dtype=getattr(torch, run.setup.dtype)).exponential_()
-        from specdist.audit.numpy_race import Race
+        import numpy
 
-        return Race.exponential(run, (count,))
+        return numpy.random.standard_exponential(count)
 
 
 class Supply(list[Any]):
@@ -93,7 +93,7 @@ def new_uniform(run: Context, grid: Grid) -> Any:
     compared; in probe mode the float of a grid point."""
     run.grids.add(str(grid))
     if run.probing:
-        return float(grid.value(run.point(grid, "a uniform")))
+        return float(grid.value(run.point(grid)))
     return Uniform(new_atom(run, grid))
 
 

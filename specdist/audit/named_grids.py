@@ -23,7 +23,11 @@ class RoundedGrid(Grid):
 
     def value(self, k: int) -> Fraction:
         """The number that k becomes. Products and sums fit a float64, so rounding is single."""
-        return Fraction(_float32(_float32(float(k)) * self.scale + self.offset))
+        return Fraction(self.number(k))
+
+    def number(self, k: int) -> float:
+        """The same as a float."""
+        return _float32(_float32(float(k)) * self.scale + self.offset)
 
     def __str__(self) -> str:
         return self.form

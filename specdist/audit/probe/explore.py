@@ -47,6 +47,11 @@ class Explorer:
             holder, before = branch, now
         self._put(holder, _node(way.end.place.also(rest)))
 
+    def confirm(self) -> None:
+        """Makes the runs that the tree rests on once more: those of its leaves, and those at both
+        sides of every break point. Raises NotAFunctionError where one of them differs now."""
+        _confirmed(self.runs, self.tree)
+
     def _put(self, holder: Branch | None, node: Node) -> None:
         if holder is None:
             self.tree = node
@@ -66,6 +71,21 @@ def _node(place: Place, not_raced: int = -1) -> Node:
             except NotARaceError:
                 continue
     raise _no_race(place)
+
+
+def _confirmed(runs: Runs, node: Node) -> None:
+    if isinstance(node, Leaf):
+        runs.fresh(recorded(node.place.traces[0]))
+        return
+    for branch in node.branches:
+        if branch.first:
+            for along in node.place.along(node.position):
+                below, above = along(branch.first - 1), along(branch.first)
+                if not below.behaves_as(above):
+                    runs.fresh(recorded(below))
+                    runs.fresh(recorded(above))
+                    break
+        _confirmed(runs, branch.child)
 
 
 def _split(place: Place, position: int, question: Question) -> Split:

@@ -114,6 +114,7 @@ def settle(explorer: Explorer, replays: int, delta: float) -> tuple[int, int]:
             if rounds > ROUNDS:
                 raise _never_clean(rounds)
             explorer.mend(trace)
+    explorer.confirm()
     return rounds, total
 
 

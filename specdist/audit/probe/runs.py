@@ -13,6 +13,9 @@ from specdist.audit.probe.questions import Answer, Completion, Question, Trace
 from specdist.audit.refusals import BudgetError, NotAFunctionError
 from specdist.audit.tree import Session
 
+MOST_DRAWS = 2000
+"""In one run. More are a loop that draws until it likes the answer."""
+
 
 class ProbeSession(Session):
     """One run that is answered with concrete numbers."""
@@ -51,7 +54,16 @@ class ProbeSession(Session):
         assert isinstance(answer, tuple)
         return answer
 
+    def finished(self) -> None:
+        """Raises BudgetError where the run asked for too much, even if it caught the error."""
+        super().finished()
+        if self._depth > MOST_DRAWS:
+            raise _endless()
+
     def _answered(self, question: Question) -> Answer:
+        if self._depth >= MOST_DRAWS:
+            self._depth += 1
+            raise _endless()
         answer = self._completion(len(self.questions), question)
         self.questions.append(question)
         self.answers.append(answer)
@@ -103,6 +115,7 @@ class Runs:
         self.count += 1
         session = ProbeSession(completion)
         outcome = self._program(session)
+        session.finished()
         if self._told is not None:
             self._told(self.count)
         return self._compared(session, outcome, keep)
@@ -150,6 +163,14 @@ def _same(at: _Known, question: Question, depth: int) -> Question:
     if at.question != question:
         raise NotAFunctionError.of(at.question.asked, question.asked, depth)
     return at.question
+
+
+def _endless() -> BudgetError:
+    return BudgetError(
+        f"a run draws more than {MOST_DRAWS} times",
+        expected="runs that end, whatever they draw",
+        advice="bound the loop that draws until it likes the answer, or audit a smaller part",
+    )
 
 
 def differing(before: object, now: object, depth: int) -> NotAFunctionError:
