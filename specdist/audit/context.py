@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 from specdist.audit.grid import Grid
 from specdist.audit.refusals import AdapterError
@@ -48,6 +49,8 @@ class Context:
     """Grids of the uniforms that were drawn, in words."""
     notes: set[str] = field(default_factory=set)
     """What the report has to say of this run, for example noise that is idealised."""
+    streams: dict[Any, Any] = field(default_factory=dict)
+    """What draws of this run have to remember: draws by the place of a seeded generator, say."""
     served: dict[int, tuple[object, str]] = field(default_factory=dict)
     """Rows that were served, by identity: the row itself (kept alive) and the side it is of."""
 
@@ -70,15 +73,17 @@ class Context:
         """Whether draws are concrete numbers (probe mode), not objects that decide comparisons."""
         return self.session.probing
 
-    def point(self, grid: Grid, what: str) -> int:
+    def point(self, grid: Grid, what: str = "") -> int:
         """Probe mode: which point of the grid the next uniform is, 0 .. grid.size - 1."""
         self.draws += 1
-        return self.session.point(grid, f"uniform {self.draws} ({grid}): {what}")
+        self.grids.add(str(grid))
+        said = f": {what}" if what else ""
+        return self.session.point(grid, f"uniform {self.draws} ({grid}){said}")
 
     def noise(self, count: int, what: str) -> tuple[float, ...]:
         """Probe mode: the next ``count`` standard exponentials, one row of noise."""
         self.draws += 1
-        return self.session.noise(count, f"noise {self.draws}: {what}")
+        return self.session.noise(count, f"row {self.draws} of {count} exponentials: {what}")
 
     def law(self, side: str, prefix: Tokens) -> Law:
         """The exact row of a side after a prefix."""
@@ -100,30 +105,18 @@ def active() -> Context:
     return found
 
 
-STRAYS: list[str] = []
-"""Libraries that were drawn from while no run was going on in the thread of the draw."""
-
-
 def drawing(library: str) -> Context:
-    """The run that draws from ``library``.
-
-    Raises AdapterError where the thread of the draw has no run: `Program` asks `STRAYS` after the
-    run, because errors of threads get lost.
-    """
+    """The run that draws from ``library``. Raises AdapterError where the thread of the draw has no
+    run."""
     found = _ACTIVE.get()
     if found is None:
-        STRAYS.append(library)
-        raise stray_draw(library)
+        raise AdapterError(
+            f"{library} is drawn from in another thread than the run's",
+            expected="draws in the thread that the audited function is called in",
+            advice="draws from threads are not followed: draw before they begin, or run without "
+            "them",
+        )
     return found
-
-
-def stray_draw(library: str) -> AdapterError:
-    """The error for a draw outside of the run."""
-    return AdapterError(
-        f"{library} is drawn from in another thread than the run's",
-        expected="draws in the thread that the audited function is called in",
-        advice="draws from threads are not followed: draw before they begin, or run without them",
-    )
 
 
 @contextmanager

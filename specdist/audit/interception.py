@@ -34,6 +34,14 @@ def intercepted() -> Iterator[None]:
         yield
 
 
+def begin_run() -> None:
+    """Tells every library that is answered that a run begins: those that have ``begin()``."""
+    for library in _ENTERED:
+        begin = getattr(import_module(_FOLLOWED[library]), "begin", None)
+        if begin is not None:
+            begin()
+
+
 def unfollowed() -> list[str]:
     """Libraries that are loaded, and whose draws are not answered."""
     return [name for name in _FOLLOWED if name in sys.modules and name not in _ENTERED]

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from specdist.audit.context import STRAYS, Context, Proposal, Setup, running, stray_draw
-from specdist.audit.interception import intercepted, unfollowed
-from specdist.audit.refusals import AdapterError, AuditError, LateLibraryError
+from specdist.audit.context import Context, Proposal, Setup, running
+from specdist.audit.interception import begin_run, intercepted, unfollowed
+from specdist.audit.refusals import MET, AdapterError, AuditError, LateLibraryError
 from specdist.audit.tables import Table, Tokens
 from specdist.audit.tree import Session
 
@@ -42,8 +42,9 @@ class Program:
     def __call__(self, session: Session) -> Outcome:
         """One run. Exceptions of the audited code are outcomes; those of the audit pass."""
         run = Context(self.setup, self.table, session)
-        STRAYS.clear()
+        MET.clear()
         with intercepted(), running(run):
+            begin_run()
             try:
                 step: Any = self.adapter() if inspect.isclass(self.adapter) else self.adapter
                 for _ in range(self.setup.steps):
@@ -59,9 +60,10 @@ class Program:
 
 
 def _seen_whole() -> None:
-    """Raises AdapterError where a run may have drawn past the audit."""
-    if STRAYS:
-        raise stray_draw(STRAYS[0])
+    """Raises what the audited code caught, and LateLibraryError where a run may have drawn past
+    the audit."""
+    if MET:
+        raise MET[0]
     late = unfollowed()
     if late:
         raise LateLibraryError.of(late[0])
