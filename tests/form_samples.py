@@ -27,6 +27,7 @@ from specdist.model.trace import FinalKind
 from specdist.model.verdict import Verdict
 from specdist.reports.forms.form import AnyReport
 from tests import report_samples
+from tests.audit_samples import audits
 from tests.report_samples import FAILING, FINDING, PASSING
 
 HOSTILE = "a|b`c``\x1b[31m\n::error::,%\r\x00\ud800\ufffe]]><x y=\"'&\u202e@all #1"
@@ -225,7 +226,7 @@ def replays() -> dict[str, tuple[AnyReport, Outcome]]:
     }
 
 
-SAMPLES: dict[str, tuple[AnyReport, Outcome]] = {**checks(), **replays()}
+SAMPLES: dict[str, tuple[AnyReport, Outcome]] = {**checks(), **replays(), **audits(HOSTILE)}
 
 
 def code_of(outcome: Outcome) -> int:

@@ -128,9 +128,7 @@ def test_the_forms_are_those_of_the_program() -> None:
         re.MULTILINE,
     )
     words = {True: "yes", False: "no"}
-    assert listed == [
-        (f.name, words[f.printed], words[f.replays], words[f.audits]) for f in FORMS
-    ]
+    assert listed == [(f.name, words[f.printed], words[f.replays], words[f.audits]) for f in FORMS]
 
 
 def test_the_commands_are_those_of_the_program() -> None:

@@ -18,6 +18,7 @@ from specdist.reports.view import View, is_zero, plural
 
 _BAR = "   |"
 _MOST_EXCEPTIONS = 5
+_NUMBERS = 40
 
 
 def lesson(report: AuditReport, finding: Finding, view: View) -> list[str]:
@@ -38,7 +39,8 @@ def lesson(report: AuditReport, finding: Finding, view: View) -> list[str]:
     lines += _known_faults(finding)
     if finding.reproduce:
         lines += layout.command(finding.reproduce, "   = reproduce: ")
-    pages = dict.fromkeys((finding.ident, "audit"))
+    of_law = finding.ident == "output-mismatch" and not of_exceptions
+    pages = (finding.ident, "audit") if of_law else (finding.ident,)
     return lines + [f"   = explain: specdist explain {name}" for name in pages]
 
 
@@ -66,7 +68,7 @@ def _is_shown(said: str, table: TableResult | None, of_exceptions: bool) -> bool
 def place_of(report: AuditReport, table: TableResult | None) -> str:
     """``FILE.py:step, table a zero in the target, 3 tokens, 2 draft tokens, 2 steps``."""
     named = "" if table is None else f", table {table.name}"
-    return f"{report.source}{named}, {extent(report)}"
+    return f"{one_line(report.source)}{named}, {extent(report)}"
 
 
 def is_of_exceptions(report: AuditReport, finding: Finding) -> bool:
@@ -120,7 +122,7 @@ def sequences(report: AuditReport, table: TableResult, view: View, room: int) ->
         ends = differences([difference for _, _, difference in shown], numerals, digits)
         rows = [
             [
-                written(line.tokens),
+                written(line.tokens, room),
                 numerals.number(reference, digits),
                 numerals.number(output, digits),
                 end,
@@ -136,9 +138,9 @@ def sequences(report: AuditReport, table: TableResult, view: View, room: int) ->
     return lines
 
 
-def written(tokens: Tokens) -> str:
-    """``0 1 2``, shortened in its middle where it is long."""
-    return page.shortened(" ".join(map(str, tokens)), 24 if page.is_narrow() else 36)
+def written(tokens: Tokens, room: int) -> str:
+    """``0 1 2``, beside three numbers in that room, shortened in its middle where it is long."""
+    return page.shortened(" ".join(map(str, tokens)), max(room - _NUMBERS, 12))
 
 
 def exceptions(report: AuditReport, table: TableResult, view: View, room: int) -> list[str]:
@@ -173,7 +175,7 @@ def draft_rows(report: AuditReport, draft: DraftLine, view: View, room: int) -> 
         return layout.table(["token", "drawn from", "handed to the test"], _swapped(rows), gap=gap)
 
     lines, _ = view.table(build, room)
-    after = f"after tokens {written(draft.prefix)}" if draft.prefix else "first draft token"
+    after = f"after tokens {written(draft.prefix, room)}" if draft.prefix else "first draft token"
     return [after, *lines]
 
 
@@ -199,5 +201,7 @@ def _known_faults(finding: Finding) -> list[str]:
     head = "known fault: this very law is that of" + (" each of" if several else "")
     lines = layout.wrap(f"{head}:", "   = ", "     ")
     for number, words in enumerate(finding.cause, 1):
-        lines += layout.wrap(words, f"           {number}. " if several else "           ")
+        lines += layout.wrap(
+            one_line(words), f"           {number}. " if several else "           "
+        )
     return lines

@@ -22,14 +22,12 @@ def of_audit(report: AuditReport, view: View) -> Outline:
     figures: Figures = ()
     if most is not None:
         figures = (("largest total variation", sizes.known(most.total_variation)),)
-    verdict, *counts = audit_text.verdict_lines(report, view)
-    said = " ".join([verdict, *(line.strip() for line in counts[:-1])])
     return Outline(
         command="audit",
         version=report.version,
         verdict=report.verdict.value,
         outcome=audit_outcome(report),
-        headline=f"{said}; {counts[-1]}",
+        headline="; ".join(audit_text.summary(report, view)),
         cases=tuple(_case(report, table, sizes) for table in report.tables),
         findings=tuple(_told(report, finding, view) for finding in report.findings),
         sources=(file_of(report),),

@@ -10,7 +10,7 @@ from specdist.model.finding import Severity
 from specdist.model.outcome import Outcome, audit_outcome
 from specdist.model.verdict import Verdict
 from specdist.reports import audit_lesson, layout, page
-from specdist.reports.audit_words import SHORT, Sizes, against, extent, magnitude, margin, worst
+from specdist.reports.audit_words import Sizes, against, extent, magnitude, margin, worst
 from specdist.reports.figure_text import Numerals
 from specdist.reports.forms.clean_text import one_line
 from specdist.reports.view import View, is_zero, plural
@@ -44,7 +44,7 @@ def render(report: AuditReport, view: View) -> str:
     if left := page.left_out():
         lines += [*left, ""]
     if report.scope:
-        lines += [*layout.wrap(f"scope: {'; '.join(report.scope)}", "", "  "), ""]
+        lines += [*layout.wrap(f"scope: {one_line('; '.join(report.scope))}", "", "  "), ""]
     return "\n".join([*lines, *verdict_lines(report, view)]) + "\n"
 
 
@@ -53,14 +53,14 @@ def _quiet(report: AuditReport, view: View) -> str:
     for each in report.findings:
         if each.severity is not Severity.NOTE:
             word = "allowed" if each.allowed else each.severity.value
-            lines.append(f"{word}[{each.ident}]: {report.source}: {one_line(each.message)}")
+            lines.append(f"{word}[{each.ident}]: " + one_line(f"{report.source}: {each.message}"))
     return "\n".join([*lines, *verdict_lines(report, view)]) + "\n"
 
 
 def _facts(report: AuditReport) -> list[str]:
     """What was run, and how."""
     size = f"{plural(len(report.tables), 'table')}, {extent(report)}"
-    lines = layout.wrap(f"{report.source}  {size}", "", "  ")
+    lines = layout.wrap(f"{one_line(report.source)}  {size}", "", "  ")
     facts = facts_of(report)
     width = max(len(name) for name, _ in facts)
     for name, text in facts:
@@ -99,9 +99,8 @@ def _joint(report: AuditReport) -> str:
 
 
 def table_lines(report: AuditReport, view: View) -> list[str]:
-    """A line a table; a table is narrow enough for 60 columns without some of them."""
+    """A line a table; on a narrow page the last column stays."""
     sizes = Sizes.of(report, view.numerals)
-    probed = any(table.bound is not None for table in report.tables)
 
     def build(numerals: Numerals, digits: int, gap: int) -> list[str]:
         def number(figure: Figure) -> str:
@@ -110,17 +109,14 @@ def table_lines(report: AuditReport, view: View) -> list[str]:
         rows = [
             [
                 table.name,
-                SHORT[table.verdict],
-                str(table.length),
+                sizes.verdict(table),
                 f"{table.leaves:,}",
-                number(table.total_variation),
-                *([margin(table).removeprefix(" +- ")] if probed else []),
                 number(table.outside),
+                number(table.total_variation) + margin(table),
             ]
             for table in report.tables
         ]
-        bounds = ["+-"] if probed else []
-        header = ["table", "verdict", "tokens", "leaves", "variation", *bounds, "outside"]
+        header = ["table", "verdict", "leaves", "outside", "total variation"]
         return layout.table(header, rows, gap=gap)
 
     lines, _ = view.table(build, page.columns())
@@ -150,24 +146,27 @@ def _sizes(report: AuditReport, table: TableResult, view: View) -> str:
 
 def verdict_lines(report: AuditReport, view: View) -> list[str]:
     """What was proven, and the counts of the tables."""
-    text = _verdict(report, Sizes.of(report, view.numerals))
+    text, counts = summary(report, view)
     first, *rest = layout.wrap(text, "", "    ")
     word, colon, said = first.partition(":")
     style = _STYLES.get(audit_outcome(report), "warn")
+    return [view.paint(style, word + colon) + said, *rest, *layout.wrap(counts, "", "  ")]
+
+
+def summary(report: AuditReport, view: View) -> tuple[str, str]:
+    """The same, each on a line however long it is."""
+    return _verdict(report, Sizes.of(report, view.numerals)), _counts(report)
+
+
+def _counts(report: AuditReport) -> str:
+    """``4 tables audited: 0 equal, 4 within rounding, 0 different, 0 undecided``."""
     counts = Counter(table.verdict for table in report.tables)
-    within = counts[Verdict.WITHIN_TOLERANCE]
-    listed = [f"{counts[Verdict.EQUAL]} equal"]
-    listed += [f"{within} within rounding"] if within else []
-    listed += [f"{counts[verdict]} {verdict}" for verdict in (_DIFFERENT, _UNDECIDED)]
-    tables = plural(len(report.tables), "table")
-    return [
-        view.paint(style, word + colon) + said,
-        *rest,
-        f"{tables} audited: {', '.join(listed)}",
-    ]
-
-
-_DIFFERENT, _UNDECIDED = Verdict.DIFFERENT, Verdict.UNDECIDED
+    equal, within = counts[Verdict.EQUAL], counts[Verdict.WITHIN_TOLERANCE]
+    listed = [f"{equal} equal", *([f"{within} within rounding"] if within else [])]
+    if report.mode is Mode.PROBE:
+        listed = [f"{equal + within} without a difference found"]
+    listed += [f"{counts[each]} {each}" for each in (Verdict.DIFFERENT, Verdict.UNDECIDED)]
+    return f"{plural(len(report.tables), 'table')} audited: {', '.join(listed)}"
 
 
 def _verdict(report: AuditReport, sizes: Sizes) -> str:

@@ -14,7 +14,7 @@ from specdist.model.verdict import Verdict
 from specdist.reports.figure_text import Numerals, bound, decimal
 from specdist.reports.view import plural
 
-SHORT = {
+_SHORT = {
     Verdict.EQUAL: "equal",
     Verdict.WITHIN_TOLERANCE: "rounding",
     Verdict.DIFFERENT: "different",
@@ -41,6 +41,11 @@ class Sizes:
         if self.mode is Mode.TRACED:
             return figure
         return Figure(figure.approx, None, figure.bound)
+
+    def verdict(self, table: TableResult) -> str:
+        """The verdict of a table in a word or two; a probe proves no equality."""
+        fine = table.verdict in (Verdict.EQUAL, Verdict.WITHIN_TOLERANCE)
+        return "in bound" if fine and self.mode is Mode.PROBE else _SHORT[table.verdict]
 
     def rate(self, figure: Figure) -> str:
         """``1/8 = 0.125``, or ``2.91e-08``."""
