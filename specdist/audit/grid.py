@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+from specdist.audit.refusals import NotAFunctionError
 from specdist.audit.tree import Session
+
+MOST_LEVELS = 64
+"""How many values a whole number made of one uniform may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,10 @@ class Grid:
         """The k-th point."""
         return Fraction(k + self.shift, self.size)
 
+    def number(self, k: int) -> float:
+        """The k-th point as a float, as exact as a float64 can be."""
+        return (k + self.shift) / (1 << self.bits)
+
     def __str__(self) -> str:
         begin = "(0, 1]" if self.shift else "[0, 1)"
         return f"k/2^{self.bits} on {begin}"
@@ -46,22 +55,29 @@ JAX_FLOAT32 = Grid(23)
 
 
 class Atom:
-    """One uniform number: a grid, and the points [least, most) that it can still be."""
+    """One uniform number: a grid, and the points [least, most) that it can still be. ``raced`` is
+    the race that it is noise of, if any: then it is compared with no number."""
 
-    __slots__ = ("grid", "least", "most", "name", "session")
+    __slots__ = ("grid", "least", "most", "name", "raced", "session")
 
     def __init__(self, session: Session, grid: Grid, name: str) -> None:
         self.session, self.grid, self.name = session, grid, name
         self.least, self.most = 0, grid.size
+        self.raced: object = None
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nothing was decided about the number yet."""
+        return self.most - self.least == self.grid.size
 
     def below(self, k: int) -> bool:
         """Whether the number is one of the first ``k`` points: decided here, if it is open."""
+        self._of_this_run()
         if k <= self.least:
             return False
         if k >= self.most:
             return True
-        size = self.most - self.least
-        mass = Fraction(k - self.least, size)
+        mass = Fraction(k - self.least, self.most - self.least)
         if self.session.choose(f"{self.name} below point {k}", (mass, 1 - mass)) == 0:
             self.most = k
             return True
@@ -71,6 +87,7 @@ class Atom:
     def decide(self, holds: Callable[[int], bool]) -> bool:
         """A monotone statement about the number: ``holds(k)`` for the k-th point changes at most
         once as k grows. Found by bisection, then decided."""
+        self._of_this_run()
         first, last = holds(self.least), holds(self.most - 1)
         if first == last:
             return first
@@ -82,3 +99,42 @@ class Atom:
             else:
                 high = middle
         return first if self.below(high) else last
+
+    def piece(self, level: Callable[[int], Any]) -> Any:
+        """A monotone function of the number that takes few values: which one it has, decided.
+
+        Raises OverflowError for more than `MOST_LEVELS` values.
+        """
+        self._of_this_run()
+        starts = [self.least]
+        first, last = level(self.least), level(self.most - 1)
+        _split(level, (self.least, first), (self.most - 1, last), starts)
+        if len(starts) == 1:
+            return first
+        ends = [*starts[1:], self.most]
+        size = self.most - self.least
+        masses = [Fraction(end - start, size) for start, end in zip(starts, ends, strict=True)]
+        taken = self.session.choose(f"{self.name} between points {starts[1:]}", tuple(masses))
+        self.least, self.most = starts[taken], ends[taken]
+        return level(self.least)
+
+    def _of_this_run(self) -> None:
+        if self.session.ended:
+            raise NotAFunctionError.of_state(self.name)
+
+
+def _split(
+    level: Callable[[int], Any], low: tuple[int, Any], high: tuple[int, Any], starts: list[int]
+) -> None:
+    """Adds to ``starts`` the first point of every further level, in rising order."""
+    if low[1] == high[1]:
+        return
+    if len(starts) >= MOST_LEVELS:
+        raise OverflowError(f"more than {MOST_LEVELS} values")
+    if high[0] - low[0] == 1:
+        starts.append(high[0])
+        return
+    middle = (low[0] + high[0]) // 2
+    between = (middle, level(middle))
+    _split(level, low, between, starts)
+    _split(level, between, high, starts)

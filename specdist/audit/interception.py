@@ -27,8 +27,9 @@ def intercepted() -> Iterator[None]:
     """Answers every draw of the loaded libraries until the outermost block ends. Blocks nest: an
     inner one only adds the libraries that were loaded since."""
     with ExitStack() as stack:
-        for library in unfollowed():
-            stack.enter_context(import_module(_FOLLOWED[library]).intercepted())
+        answering = {library: import_module(_FOLLOWED[library]) for library in unfollowed()}
+        for library, module in answering.items():
+            stack.enter_context(module.intercepted())
             stack.callback(_ENTERED.pop, library)
             _ENTERED[library] = stack
         yield

@@ -1,162 +1,124 @@
-"""The draws of numpy: answered while a run goes on, those of generators made by ``default_rng`` and
-of ``np.random`` itself.
+"""The draws of numpy: answered while an audit goes on, those of ``np.random`` itself and those of
+every generator, whenever it was made.
 
-``random`` is a uniform on k/2^53 in float64 and k/2^24 in float32 (numpy 2, next_double and
-next_float of random/src/distributions); ``choice`` with ``p`` and ``multinomial`` are categorical;
-exponential and Gumbel noise are races, of which the winner is decided.
+``np.random.seed(s)`` makes the draws of the module the constants that they then are; a generator
+with a seed is an ideal stream that its seed names (see `specdist.audit.streams`).
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
-from specdist.audit.context import Context, drawing
-from specdist.audit.draw import choose_index, exact_shares, new_uniform
-from specdist.audit.grid import FLOAT32, FLOAT64
-from specdist.audit.numpy_race import Race
+from specdist.audit import numpy_generators as stand_ins
+from specdist.audit.captured import living, swapped
+from specdist.audit.context import drawing
 from specdist.audit.uniform import refuse
 
-_REFUSED = (
-    "normal", "standard_normal", "randn", "shuffle", "permutation", "permuted", "bytes", "beta",
-    "gamma", "standard_gamma", "poisson", "binomial", "geometric", "dirichlet", "laplace",
-    "logistic", "random_raw", "get_state", "set_state", "spawn",
-)  # fmt: skip
+_REAL = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+_MODULE: Any = np.random.mtrand._rand
+_OWN = (stand_ins.CHECKED, stand_ins.CHECKED_LEGACY)
+_WATCHED: list[Any] = []
+"""Real generators that were alive when the audit began."""
 
 
-class Generator:
-    """Stands for ``np.random.Generator`` and ``np.random.RandomState``."""
-
-    @property
-    def _run(self) -> Context:
-        return drawing("numpy")
-
-    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
-        """Uniforms in [0, 1)."""
-        if out is not None:
-            raise refuse("random into an array", "let it make a new one")
-        grid = FLOAT32 if np.dtype(dtype) == np.float32 else FLOAT64
-        return _filled(size, lambda: new_uniform(self._run, grid))
-
-    def rand(self, *shape: int) -> Any:
-        """The same, by shape."""
-        return self.random(shape or None)
-
-    random_sample = sample = ranf = random
-
-    def uniform(self, low: float = 0.0, high: float = 1.0, size: Any = None) -> Any:
-        """Uniforms in [low, high)."""
-        return _filled(size, lambda: low + (high - low) * new_uniform(self._run, FLOAT64))
-
-    def choice(
-        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **_: Any
-    ) -> Any:
-        """Elements of ``a`` or of range(a), each with its probability."""
-        items = np.arange(a) if isinstance(a, int | np.integer) else np.asarray(a)
-        shares = [Fraction(1)] * len(items) if p is None else list(exact_shares(np.asarray(p)))
-
-        def one() -> Any:
-            index = choose_index(self._run, shares, "numpy choice")
-            if not replace:
-                shares[index] = Fraction(0)
-            return items[index]
-
-        return one() if size is None else _plain(size, one, items.dtype)
-
-    def multinomial(self, n: int, pvals: Any, size: Any = None) -> Any:
-        """Counts of ``n`` categorical draws."""
-
-        def one() -> Any:
-            shares = exact_shares(np.asarray(pvals))
-            counts = np.zeros(len(shares), dtype=np.int64)
-            for _ in range(n):
-                counts[choose_index(self._run, shares, "numpy multinomial")] += 1
-            return counts
-
-        if size is None:
-            return one()
-        raise refuse("multinomial with a size", "draw one at a time")
-
-    def integers(self, low: int, high: int | None = None, size: Any = None, **_: Any) -> Any:
-        """Whole numbers of [low, high)."""
-        first, last = (0, low) if high is None else (low, high)
-        shares = [Fraction(1)] * (int(last) - int(first))
-
-        def one() -> int:
-            return int(first) + choose_index(self._run, shares, "numpy integers")
-
-        return one() if size is None else _plain(size, one, np.int64)
-
-    randint = integers
-
-    def exponential(self, scale: float = 1.0, size: Any = None) -> Any:
-        """Exponential noise, to be raced."""
-        if size is None:
-            raise refuse("a single exponential", "race it against others, or draw categorical")
-        noise: Any = Race.exponential(self._run, np.empty(size).shape)
-        return noise * scale
-
-    def standard_exponential(self, size: Any = None, **_: Any) -> Any:
-        """The same at scale 1."""
-        return self.exponential(1.0, size)
-
-    def gumbel(self, loc: float = 0.0, scale: float = 1.0, size: Any = None) -> Any:
-        """Gumbel noise, to be raced."""
-        if size is None or scale != 1:
-            raise refuse("this Gumbel noise", "use scale 1 and the shape of the logits")
-        noise: Any = Race.gumbel(self._run, np.empty(size).shape)
-        return noise + loc
-
-    def seed(self, *_: Any) -> None:
-        """The audit answers whatever the seed is."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise refuse(f"numpy's {name}", "draw uniforms, categorical tokens or exponential noise")
+def _is_ours(real: Any) -> bool:
+    return any(
+        real is own or real is getattr(own, "bit_generator", None)
+        or real is getattr(own, "_bit_generator", None)
+        for own in (*_OWN, _MODULE)
+    )  # fmt: skip
 
 
-def _filled(size: Any, one: Callable[[], Any]) -> Any:
-    return one() if size is None or size == () else _plain(size, one, object)
+def _module_function(stand_in: stand_ins.RandomState, name: str) -> Callable[..., Any]:
+    """The function of ``np.random``: the real one after it was seeded in this run."""
+
+    def answer(*given: Any, **options: Any) -> Any:
+        run = drawing("numpy")
+        real = stand_ins.constants(run)
+        if name == "seed":
+            return stand_ins.seed_module(*given, **options)
+        if name == "set_state" and given and isinstance(given[0], dict | tuple):
+            stand_ins.seed_module(0)
+            return stand_ins.constants(run).set_state(*given, **options)
+        if name == "set_state":
+            stand_ins.seed_module(None)
+        elif real is not None:
+            run.draws += 1
+            known = "random_sample" if name in ("ranf", "sample") else name
+            return getattr(real, known)(*given, **options)
+        return getattr(stand_in, name)(*given, **options)
+
+    answer.__name__ = name
+    return answer
 
 
-def _plain(size: Any, one: Callable[[], Any], dtype: Any) -> Any:
-    made = np.empty(size, dtype=dtype)
-    for place in np.ndindex(made.shape):
-        made[place] = one()
-    return made
+def _bit_generator(kind: str) -> Callable[..., Any]:
+    return lambda seed=None: stand_ins.BitGenerator.seeded(kind, seed)
+
+
+def _hidden(*_: Any, **__: Any) -> Any:
+    raise refuse(
+        "a generator made by a default_rng that a module hides", "call np.random.default_rng"
+    )
+
+
+def _answers() -> dict[str, Any]:
+    """Everything of ``np.random``, by name."""
+    module = stand_ins.RandomState()
+    found: dict[str, Any] = {
+        name: _module_function(module, name)
+        for name in dir(np.random)
+        if hasattr(_MODULE, name) and not name.startswith("_")
+    }
+    found |= {name: _module_function(module, name) for name in ("ranf", "sample")}
+    found |= {kind: _bit_generator(kind) for kind in stand_ins.KINDS}
+    return found | {
+        "default_rng": stand_ins.default_rng,
+        "Generator": stand_ins.Generator,
+        "RandomState": stand_ins.RandomState,
+        "BitGenerator": stand_ins.BitGenerator,
+        "SeedSequence": stand_ins.SeedSequence,
+    }
+
+
+def state() -> object:
+    """Those of the real generators, which nothing draws from during an audit."""
+    return repr([_state_of(real) for real in _WATCHED])
+
+
+def _state_of(real: Any) -> Any:
+    if isinstance(real, np.random.RandomState):
+        legacy = real.get_state(legacy=False)
+        legacy["state"]["key"] = legacy["state"]["key"].tobytes()
+        return legacy
+    bits = real.bit_generator if isinstance(real, np.random.Generator) else real
+    return bits.state
 
 
 @contextmanager
 def intercepted() -> Iterator[None]:
-    """Answers ``np.random`` and ``default_rng`` until the block ends."""
-    stand_in = Generator()
-    names = [
-        name
-        for name in dir(np.random)
-        if not name.startswith("_") and name.islower() and callable(getattr(np.random, name))
-    ]
+    """Answers ``np.random``, and every generator, until the block ends."""
+    answers = _answers()
+    before = {name: getattr(np.random, name) for name in answers}
+    found = living(_REAL, _is_ours)
+    _WATCHED[:] = [_MODULE, *found]
+    pairs = [(before[name], answers[name]) for name in answers]
+    pairs += [(real, stand_ins.stand_in_for(real)) for real in found]
     with ExitStack() as stack:
-        for name in names:
-            if name == "default_rng":
-                answer: Any = lambda *_, **__: stand_in  # noqa: E731
-            elif name in ("test", "get_bit_generator", "set_bit_generator"):
-                continue
-            else:
-                answer = _looked_up(stand_in, name)
+        for name, answer in answers.items():
             stack.enter_context(patch.object(np.random, name, answer))
-        for name in ("Generator", "RandomState"):
-            stack.enter_context(patch.object(np.random, name, lambda *_, **__: stand_in))
+        stack.enter_context(patch("numpy.random._generator.PCG64", _hidden))
+        stack.enter_context(swapped(pairs, _numpy_modules()))
+        stack.callback(_WATCHED.clear)
         yield
 
 
-def _looked_up(stand_in: Generator, name: str) -> Callable[..., Any]:
-    """The method of that name, refused only when it is called."""
-
-    def answer(*arguments: Any, **options: Any) -> Any:
-        return getattr(stand_in, name)(*arguments, **options)
-
-    return answer
+def _numpy_modules() -> list[str]:
+    ours = ("specdist.audit.numpy_draws", "specdist.audit.numpy_generators")
+    return [name for name in sys.modules if name.startswith("numpy.random")] + list(ours)

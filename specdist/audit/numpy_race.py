@@ -1,130 +1,178 @@
-"""Noise of numpy as a race: an array-like that arithmetic with numbers and argmax understand."""
+"""Noise of numpy, element by element, and the winner of a row of it.
+
+An element is an exponential E, or a uniform U = exp(-E), and the steps of arithmetic made of it; a
+row whose elements went through the same steps is a race (see `specdist.audit.noise_algebra`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
-from numpy.typing import NDArray
 
-from specdist.audit.context import Context
-from specdist.audit.race import Row, Shape, weights_of
-from specdist.audit.uniform import refuse
-
-Numbers = NDArray[np.float64]
-
-
-class Race(NDArrayOperatorsMixin):
-    """Noise [..., V]: every row along the last axis is a race."""
-
-    def __init__(self, run: Context, rows: NDArray[Any], shape: Shape, numbers: Numbers) -> None:
-        self._run, self._rows, self._shape, self._numbers = run, rows, shape, numbers
-
-    @classmethod
-    def exponential(cls, run: Context, shape: tuple[int, ...]) -> Race:
-        """Standard exponentials."""
-        return cls(run, _new_rows(run, shape), Shape.TIMES, np.ones(shape))
-
-    @classmethod
-    def gumbel(cls, run: Context, shape: tuple[int, ...]) -> Race:
-        """Standard Gumbel noise, -log E."""
-        return cls(run, _new_rows(run, shape), Shape.MINUS_LOG, np.zeros(shape))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the noise."""
-        return self._numbers.shape
-
-    def __getitem__(self, index: Any) -> Race:
-        if isinstance(index, tuple) and len(index) >= len(self.shape):
-            raise refuse("a part of a row of noise", "race whole rows")
-        return Race(self._run, self._rows[index], self._shape, self._numbers[index])
-
-    def argmax(self, axis: int | None = None, **_: Any) -> Any:
-        """The index of the largest element of every row."""
-        return self._winner(True, axis)
-
-    def argmin(self, axis: int | None = None, **_: Any) -> Any:
-        """The index of the smallest element of every row."""
-        return self._winner(False, axis)
-
-    def _winner(self, largest: bool, axis: int | None) -> Any:
-        last = len(self.shape) - 1
-        if axis not in (-1, last) and not (axis is None and last == 0):
-            raise refuse("a race along another axis", "race along the last axis")
-        found = np.empty(self.shape[:-1], dtype=np.int64)
-        for place in np.ndindex(found.shape):
-            weights = weights_of(self._shape, self._numbers[place].tolist(), largest)
-            row: Any = self._rows[place]
-            found[place] = row.decide(self._run, weights)
-        return found[()]
-
-    def __array_function__(self, function: Any, _: Any, given: Any, options: Any) -> Any:
-        """numpy.argmax and numpy.argmin."""
-        if function in (np.argmax, np.argmin) and given[0] is self:
-            return getattr(self, function.__name__)(*given[1:], **options)
-        raise refuse(f"numpy.{function.__name__} of noise", "ask for its argmax")
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
-        """Arithmetic with numbers, log and negation."""
-        change = _CHANGES.get((ufunc.__name__, self._shape, inputs[0] is self))
-        others = [item for item in inputs if item is not self]
-        race = any(isinstance(item, Race) for item in others)
-        if method != "__call__" or change is None or race:
-            raise refuse(f"numpy.{ufunc.__name__} of noise", "race w / E or log w + Gumbel")
-        shape, numbers = change(self._numbers, *(np.asarray(o, np.float64) for o in others))
-        numbers = np.broadcast_to(numbers, np.broadcast_shapes(self.shape, numbers.shape))
-        if numbers.shape != self.shape:
-            raise refuse("noise that is broadcast", "draw noise of the shape that it is used in")
-        return Race(self._run, self._rows, shape, numbers)
+from specdist.audit import noise_algebra
+from specdist.audit.context import Context, drawing
+from specdist.audit.race import GUARDED, IDEAL, Row
+from specdist.audit.traced import NOTHING, Step, Traced, is_many, refuse
+from specdist.audit.tree import Session
+from specdist.audit.uniform import Uniform
 
 
-def _new_rows(run: Context, shape: tuple[int, ...]) -> NDArray[Any]:
-    rows = np.empty(shape[:-1], dtype=object)
-    for place in np.ndindex(rows.shape):
-        run.draws += 1
-        rows[place] = Row(f"noise {run.draws}")
-    return rows
+@dataclass(eq=False, slots=True)
+class Exponential:
+    """One standard exponential that is never drawn. ``raced`` is the race that it is in."""
+
+    session: Session
+    name: str
+    raced: object = None
+    untouched: bool = True
 
 
-Change = Callable[..., tuple[Shape, Numbers]]
-_T, _O, _L, _M = Shape.TIMES, Shape.OVER, Shape.LOG, Shape.MINUS_LOG
+class Noise(Traced):
+    """A function of one exponential, to be raced."""
+
+    __slots__ = ("atom", "steps")
+
+    def __init__(self, atom: Exponential, steps: tuple[Step, ...] = ()) -> None:
+        self.atom, self.steps = atom, steps
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """Code that asks with isinstance sees the float that it would have."""
+        return float
+
+    def then(self, step: Step) -> Noise:
+        """The noise after one more step."""
+        return Noise(self.atom, (*self.steps, step))
+
+    def _refused(self, other: Any) -> Any:
+        if is_many(other):
+            return NotImplemented
+        raise refuse("the value of exponential noise", "race it: argmax of w / E")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refused
+    __eq__ = __ne__ = _refused
+    __hash__ = Traced.__hash__
+
+    def __float__(self) -> NoReturn:
+        raise self._refused(None)
+
+    __int__ = __float__
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """numpy's functions of this number and of arrays or numpy scalars."""
+        from specdist.audit.numpy_uniforms import applied
+
+        return applied(ufunc, method, inputs, options)
+
+    def __repr__(self) -> str:
+        return f"<{self.atom.name}>"
 
 
-def _logarithm(c: Numbers) -> Numbers:
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(c))
+def new_noise(run: Context, gumbel: bool = False) -> Noise:
+    """A fresh exponential, or Gumbel noise -log E."""
+    run.draws += 1
+    steps = (Step("log", np.log), Step("negative", np.negative)) if gumbel else ()
+    return Noise(Exponential(run.session, f"noise {run.draws}"), steps)
 
 
-def _quotient(a: Numbers, b: Numbers) -> Numbers:
-    with np.errstate(divide="ignore"):
-        return np.asarray(a / b)
+def winner(row: Sequence[Any], largest: bool) -> int:
+    """The index of the largest (smallest) element of a row; plain numbers may stand in it where
+    they cannot win. Raises RefusalError for a row that is no race."""
+    traced = [i for i, item in enumerate(row) if isinstance(item, Traced)]
+    if not traced:
+        numbers = np.array([float(item) for item in row])
+        return int(numbers.argmax() if largest else numbers.argmin())
+    items = [row[i] for i in traced]
+    noise = _noise_of(items)
+    run = drawing("numpy")
+    weights = noise_algebra.winners_weights(noise, _numbers(noise, len(items)), largest)
+    if weights is None:
+        raise refuse("the last of a race", "ask for the largest w / E, or the smallest E / w")
+    _refuse_rivals(noise, row, weights, largest)
+    run.notes.update([IDEAL, GUARDED] if noise.guarded else [IDEAL])
+    racing = [i for i, weight in enumerate(weights) if weight]
+    if len(racing) == 1:
+        return traced[racing[0]]
+    return traced[_row_of(items, noise.mirrored).decide(run, weights)]
 
 
-_CHANGES: dict[tuple[str, Shape, bool], Change] = {
-    ("multiply", _T, True): lambda c, x: (_T, c * x),
-    ("multiply", _T, False): lambda c, x: (_T, c * x),
-    ("multiply", _O, True): lambda c, x: (_O, c * x),
-    ("multiply", _O, False): lambda c, x: (_O, c * x),
-    ("divide", _T, True): lambda c, x: (_T, _quotient(c, x)),
-    ("divide", _O, True): lambda c, x: (_O, _quotient(c, x)),
-    ("divide", _T, False): lambda c, x: (_O, _quotient(x, c)),
-    ("divide", _O, False): lambda c, x: (_T, _quotient(x, c)),
-    ("reciprocal", _T, True): lambda c: (_O, _quotient(np.ones_like(c), c)),
-    ("log", _T, True): lambda c: (_L, _logarithm(c)),
-    ("log", _O, True): lambda c: (_M, _logarithm(c)),
-    ("negative", _L, True): lambda c: (_M, -c),
-    ("negative", _M, True): lambda c: (_L, -c),
-    ("add", _L, True): lambda c, x: (_L, c + x),
-    ("add", _L, False): lambda c, x: (_L, c + x),
-    ("add", _M, True): lambda c, x: (_M, c + x),
-    ("add", _M, False): lambda c, x: (_M, c + x),
-    ("subtract", _L, True): lambda c, x: (_L, c - x),
-    ("subtract", _M, True): lambda c, x: (_M, c - x),
-    ("subtract", _L, False): lambda c, x: (_M, x - c),
-    ("subtract", _M, False): lambda c, x: (_L, x - c),
-}
-"""What a function makes of noise, by its name, the shape of the noise, and whether the noise is its
-first argument."""
+def _numbers(noise: noise_algebra.Noise, count: int) -> list[float]:
+    found: list[float] = np.broadcast_to(noise.numbers, (count,)).tolist()
+    return found
+
+
+def _refuse_rivals(
+    noise: noise_algebra.Noise, row: Sequence[Any], weights: Sequence[Fraction], largest: bool
+) -> None:
+    """Plain numbers in a race: only those that the noise beats whatever it is."""
+    beaten = -np.inf if largest else np.inf
+    if noise.kind is noise_algebra.Kind.OVER and largest and not noise.ordered:
+        beaten = 0.0
+    for item in row:
+        if isinstance(item, Traced):
+            continue
+        loses = float(item) <= beaten if largest else float(item) >= beaten
+        if not loses or not all(weights) or not np.isfinite(noise.numbers).all():
+            raise refuse("a race of noise with numbers", "race one whole row of noise")
+
+
+def _noise_of(items: Sequence[Any]) -> noise_algebra.Noise:
+    """What the elements are as noise: all have gone through the same steps."""
+    first = items[0]
+    shape = (len(items),)
+    uniform = isinstance(first, Uniform)
+    noise: noise_algebra.Noise | None = (
+        noise_algebra.uniform(shape) if uniform else noise_algebra.exponential(shape)
+    )
+    alike = all(
+        isinstance(item, Uniform) == uniform and len(item.steps) == len(first.steps)
+        for item in items
+    )
+    for steps in zip(*(item.steps for item in items), strict=False) if alike else ():
+        kinds = {(step.name, step.first, step.other is NOTHING) for step in steps}
+        noise = None if noise is None or len(kinds) > 1 else _after(noise, steps)
+    if noise is None or not alike or len({id(item.atom) for item in items}) < len(items):
+        raise refuse("the largest of several uniforms", "race w / E or log w + Gumbel noise")
+    return noise
+
+
+def _after(noise: noise_algebra.Noise, steps: Sequence[Step]) -> noise_algebra.Noise | None:
+    name = steps[0].name
+    if name in ("positive", "conjugate", "astype"):
+        return noise
+    if steps[0].other is NOTHING:
+        return noise_algebra.changed(noise, name)
+    if name == "clip":
+        lows, highs = zip(*(step.other for step in steps), strict=True)
+        return noise_algebra.bounded(noise, _one(max, lows), _one(min, highs))
+    numbers = [float(step.other) for step in steps]
+    if name in ("maximum", "fmax"):
+        return noise_algebra.bounded(noise, max(numbers), None)
+    if name in ("minimum", "fmin"):
+        return noise_algebra.bounded(noise, None, min(numbers))
+    return noise_algebra.changed(noise, name, np.array(numbers), steps[0].first)
+
+
+def _one(choose: Any, bounds: Sequence[Any]) -> float | None:
+    return None if bounds[0] is None else float(choose(bounds))
+
+
+def _row_of(items: Sequence[Any], mirrored: bool) -> Row:
+    """The race of these elements, in this order. Raises RefusalError for elements of another."""
+    atoms = [item.atom for item in items]
+    made = (Row(f"noise [{atoms[0].name} .. {atoms[-1].name}]"), tuple(map(id, atoms)), mirrored)
+    known: Any = atoms[0].raced
+    if known is None:
+        if any(atom.raced is not None or not atom.untouched for atom in atoms):
+            raise refuse("a race of noise that was used before", "draw new noise for the race")
+        for atom in atoms:
+            atom.raced = made
+        known = made
+    row: Row = known[0]
+    if known[1:] != made[1:]:
+        raise refuse("noise that decides two different races", "draw new noise for each")
+    return row

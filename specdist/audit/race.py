@@ -8,24 +8,19 @@ probability 0 in real numbers; those of a low-precision format are another law.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 
 from specdist.audit.context import Context
 from specdist.audit.draw import choose_index
+from specdist.audit.refusals import NotAFunctionError
+from specdist.audit.tree import Session
 from specdist.audit.uniform import refuse
 
-
-class Shape(StrEnum):
-    """What a noise value is as a function of E, with a number c of its own for each element."""
-
-    TIMES = "c E"
-    OVER = "c / E"
-    LOG = "c + log E"
-    MINUS_LOG = "c - log E"
+IDEAL = "exponential and Gumbel noise is idealised: ties of a low-precision format are left out"
+GUARDED = "a number up to 1e-6 that guards noise against log 0 is taken as 0"
+REUSED = "reused randomness: one row of noise is raced again, and the same token wins"
 
 
 @dataclass
@@ -37,37 +32,25 @@ class Row:
     weights: tuple[Fraction, ...] | None = None
     winner: int = -1
     reused: bool = field(default=False)
+    session: Session | None = None
 
     def decide(self, run: Context, weights: Sequence[Fraction]) -> int:
-        """The winner. Raises RefusalError for noise that decides two different races."""
+        """The winner.
+
+        Raises RefusalError for noise that decides two different races, NotAFunctionError for noise
+        that an earlier run raced.
+        """
+        if self.session is not None and self.session is not run.session:
+            raise NotAFunctionError.of_state(self.name)
+        self.session = run.session
         total = sum(weights, Fraction(0))
         shares = tuple(weight / total for weight in weights) if total else tuple(weights)
         if self.weights is not None:
             if shares != self.weights:
                 raise refuse("noise that decides two different races", "draw new noise for each")
             self.reused = True
+            run.notes.add(REUSED)
             return self.winner
         self.winner = choose_index(run, shares, f"{self.name}, the winner")
         self.weights = shares
         return self.winner
-
-
-def weights_of(shape: Shape, numbers: Sequence[float], largest: bool) -> tuple[Fraction, ...]:
-    """The weights of a race: exact rationals of floats, or float64 exponentials of logits.
-
-    Raises RefusalError where the slowest of the race would be asked for.
-    """
-    asks_for_fastest = largest == (shape in (Shape.OVER, Shape.MINUS_LOG))
-    if not asks_for_fastest:
-        raise refuse("the last of a race", "ask for argmax of w / E, or argmin of E / w")
-    if shape is Shape.OVER:
-        return tuple(Fraction(number) for number in numbers)
-    if shape is Shape.TIMES:
-        return tuple(_inverse(number) for number in numbers)
-    signed = [number if shape is Shape.MINUS_LOG else -number for number in numbers]
-    top = max(signed)
-    return tuple(Fraction(math.exp(number - top)) for number in signed)
-
-
-def _inverse(number: float) -> Fraction:
-    return Fraction(0) if math.isinf(number) else 1 / Fraction(number)

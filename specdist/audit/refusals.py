@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from specdist.errors import SpecdistError
 
+MET: list[AuditError] = []
+"""Errors since the list was last cleared. `Program` asks after every run: an error counts even
+where the audited code catches it, or where it is raised in another thread."""
+
 
 class AuditError(SpecdistError):
     """Base of everything that ends an audit without a verdict."""
 
     ident = "invalid-input"
+
+    def __init__(self, message: str, **said: str) -> None:
+        super().__init__(message, **said)
+        MET.append(self)
 
 
 class RefusalError(AuditError):
@@ -45,6 +53,15 @@ class NotAFunctionError(AuditError):
             "draw with specdist.audit.draw",
         )
 
+    @classmethod
+    def of_state(cls, name: str) -> NotAFunctionError:
+        """``name``: what an earlier run drew."""
+        return cls(
+            f"not a function of its draws: {name} was drawn in an earlier run",
+            expected="every run begins in the same state",
+            advice="make the state inside the adapter (a class is made anew for every run)",
+        )
+
 
 class BudgetError(AuditError):
     """More leaves than allowed."""
@@ -57,6 +74,16 @@ class BudgetError(AuditError):
         found = cls.after(allowed)
         found.message = f"about {count:.2e} leaves are to be expected, and {allowed} are allowed"
         return found
+
+    @classmethod
+    def of_run(cls, count: int) -> BudgetError:
+        """``count``: decisions of one run that does not end."""
+        return cls(
+            f"one run asks for more than {count} decisions",
+            expected="code that draws a bounded number of times",
+            advice="a loop that draws until it accepts has no last leaf: draw what it ends with, "
+            "with draw.categorical",
+        )
 
     @classmethod
     def after(cls, count: int) -> BudgetError:

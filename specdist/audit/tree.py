@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeVar
 
-from specdist.audit.refusals import BudgetError, NotAFunctionError
+from specdist.audit.refusals import AuditError, BudgetError, NotAFunctionError
 
 Outcome = TypeVar("Outcome")
 _ONE = Fraction(1)
+MOST_DECISIONS = 2000
+"""In one run. More are a loop that draws until it likes the answer: it has no last leaf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,17 @@ class Leaf(Generic[Outcome]):
 
 @dataclass(slots=True)
 class _Decision:
+    """``before`` is the mass of all answers up to here."""
+
     asked: str
     masses: tuple[Fraction, ...]
     taken: int
+    before: Fraction = _ONE
+
+    @property
+    def mass(self) -> Fraction:
+        """That of all answers up to here, this one included."""
+        return self.before * self.masses[self.taken]
 
     def turn(self) -> bool:
         """Goes to the next branch that has mass; False when there is none."""
@@ -60,6 +70,8 @@ class Session:
     def __init__(self, path: list[_Decision]) -> None:
         self._path = path
         self._depth = 0
+        self.ended = False
+        self._failure: AuditError | None = None
 
     @property
     def depth(self) -> int:
@@ -71,20 +83,24 @@ class Session:
         the conditional probabilities of the branches, summing to 1.
 
         Raises NotAFunctionError where an earlier run asked something else after the same answers,
-        and ValueError for masses that are no law.
+        and ValueError for masses that are no law. A certain answer is no decision.
         """
         given = tuple(masses)
-        if sum(given) != 1 or min(given) < 0:
-            raise ValueError(f"the masses of {asked} are no law")
-        if len(given) == 1:
+        if len(given) == 1 and given[0] == 1:
             return 0
         if self._depth < len(self._path):
             known = self._path[self._depth]
-            if (known.asked, known.masses) != (asked, given):
-                raise NotAFunctionError.of(known.asked, asked, self._depth)
+            if known.asked != asked or known.masses != given:
+                raise self._failed(known.asked, asked)
         else:
+            if sum(given) != 1 or min(given) < 0:
+                raise ValueError(f"the masses of {asked} are no law")
+            if self._depth >= MOST_DECISIONS:
+                self._failure = BudgetError.of_run(self._depth)
+                raise self._failure
             first = next(branch for branch, mass in enumerate(given) if mass)
-            self._path.append(_Decision(asked, given, first))
+            before = self._path[-1].mass if self._path else _ONE
+            self._path.append(_Decision(asked, given, first, before))
         self._depth += 1
         return self._path[self._depth - 1].taken
 
@@ -97,10 +113,18 @@ class Session:
         raise NotImplementedError(f"{asked} in traced mode")
 
     def finished(self) -> None:
-        """Raises NotAFunctionError where a run asks for fewer decisions than the one before."""
+        """Raises NotAFunctionError where a run asks for fewer decisions than the one before, or
+        where it caught the error of asking for others."""
+        self.ended = True
+        if self._failure is not None:
+            raise self._failure
         if self._depth < len(self._path):
-            known = self._path[self._depth]
-            raise NotAFunctionError.of(known.asked, "nothing more", self._depth)
+            raise self._failed(self._path[self._depth].asked, "nothing more")
+
+    def _failed(self, known: str, asked: str) -> NotAFunctionError:
+        found = NotAFunctionError.of(known, asked, self._depth)
+        self._failure = found
+        return found
 
 
 def leaves(
@@ -117,9 +141,7 @@ def leaves(
         session = Session(path)
         outcome = program(session)
         session.finished()
-        mass = _ONE
-        for decision in path:
-            mass *= decision.masses[decision.taken]
+        mass = path[-1].mass if path else _ONE
         count += 1
         taken = tuple((decision.asked, decision.masses, decision.taken) for decision in path)
         yield Leaf(outcome, mass, taken)
@@ -133,7 +155,10 @@ def leaves(
 
 def replayed(program: Callable[[Session], Outcome], leaf: Leaf[Outcome]) -> Outcome:
     """The same run once more. Raises NotAFunctionError where it asks something else."""
-    session = Session([_Decision(*decision) for decision in leaf.path])
+    path: list[_Decision] = []
+    for asked, masses, taken in leaf.path:
+        path.append(_Decision(asked, masses, taken, path[-1].mass if path else _ONE))
+    session = Session(path)
     outcome = program(session)
     session.finished()
     return outcome

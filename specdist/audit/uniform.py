@@ -2,169 +2,230 @@
 
 Arithmetic with numbers keeps it: the result is a function of one grid point. Such a function has
 to be monotone, so sums, products, quotients with numbers and the usual monotone functions are
-followed, in Python floats as the audited code would compute them; two uniforms are never combined.
+followed, computed as the audited code would compute them; two uniforms are never combined.
 """
 
 from __future__ import annotations
 
 import math
+import operator
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from fractions import Fraction
 from typing import Any
 
-from specdist.audit.grid import Atom
-from specdist.audit.refusals import RefusalError
-from specdist.audit.whereabouts import whereabouts
+from specdist.audit.grid import MOST_LEVELS, Atom, Grid
+from specdist.audit.traced import APART, Step, Traced, is_many, is_traced, on_one_side, refuse
+
+__all__ = ["Uniform", "refuse"]
 
 
-def _at_zero(function: Callable[[float], float], limit: float) -> Callable[[float], float]:
-    """The function with its limit where it has a pole, as float code computes it."""
+def _quiet() -> AbstractContextManager[Any]:
+    """Without numpy's warnings: the audited code did not come to these points."""
+    numpy = sys.modules.get("numpy")
+    return nullcontext() if numpy is None else numpy.errstate(all="ignore")
 
-    def with_limit(x: float) -> float:
+
+class Uniform(Traced):
+    """A monotone function of one uniform number. ``kind`` makes the number of a grid point's float:
+    numpy.float32, say; ``steps`` are what was made of it."""
+
+    __slots__ = ("atom", "kind", "steps")
+
+    def __init__(
+        self, atom: Atom, kind: Callable[[float], Any] = float, steps: tuple[Step, ...] = ()
+    ) -> None:
+        self.atom, self.kind, self.steps = atom, kind, steps
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """Code that asks with isinstance sees the float that it would have."""
+        return self.kind if isinstance(self.kind, type) else float
+
+    def at(self, k: int) -> Any:
+        """The number at the k-th grid point, as the audited code would have it."""
+        value = self.kind(self.atom.grid.number(k))
+        for step in self.steps:
+            value = step.of(value)
+        return value
+
+    def then(self, step: Step) -> Uniform:
+        """The number after one more step.
+
+        Raises RefusalError for a step that is not monotone over the points that are left, and the
+        step's own error on the points where it raises one: these are decided.
+        """
+        made = Uniform(self.atom, self.kind, (*self.steps, step))
+        if len(made.steps) == 1 and step.name in _EVERYWHERE and _is_finite(step.other):
+            return made
+        with _quiet():
+            self._check(step)
+            made._raise_where_it_raises()
+        return made
+
+    def _check(self, step: Step) -> None:
+        low, high = sorted((self.at(self.atom.least), self.at(self.atom.most - 1)))
+        if step.name == "remainder" and step.first and low // step.other == high // step.other:
+            return
+        if step.name not in _EVERYWHERE and not _HOLDS.get(step.name, _never)(step, low, high):
+            raise refuse(
+                f"{step.name} of a uniform between {low:g} and {high:g}, which is not monotone,",
+                "use it in comparisons, or draw through draw",
+            )
+        wild = step.name == "multiply" and not _is_finite(step.other)
+        wild |= step.name == "divide" and step.first and not step.other
+        if wild and not on_one_side(low, high):
+            raise refuse(f"{step.name} of a uniform and {step.other}", "leave infinities out")
+
+    def _raise_where_it_raises(self) -> None:
+        """Python's floats raise at single points, 1 / 0.0: such a point is an outcome."""
+        found: list[Exception] = []
+
+        def raises(k: int) -> bool:
+            try:
+                self.at(k)
+            except (ArithmeticError, ValueError) as error:
+                found.append(error)
+                return True
+            return False
+
+        if self.atom.decide(raises):
+            raise found[-1]
+
+    def holds(self, function: Callable[[Any, Any], Any], other: Any) -> bool:
+        """A comparison of the number, on the left, with a number: decided."""
+        self._not_raced()
+        bound = None if self.steps else _exact_bound(self.kind, self.atom.grid, other)
+        if bound is not None:
+            least = _first_point(self.atom.grid, bound, function in (operator.lt, operator.ge))
+            return self.atom.below(least) == (function in (operator.lt, operator.le))
+        with _quiet():
+            return self.atom.decide(lambda k: bool(function(self.at(k), other)))
+
+    def level(self, function: Callable[[Any], Any], what: str) -> Any:
+        """A monotone function of the number with few values: decided, and a plain value."""
+        self._not_raced()
         try:
-            return function(x)
-        except ValueError:
-            return limit if x >= -1 else math.nan
+            with _quiet():
+                return self.atom.piece(lambda k: function(self.at(k)))
         except OverflowError:
-            return math.inf
+            raise refuse(
+                f"{what} of a uniform, with more than {MOST_LEVELS} values,",
+                "compare the uniform, or draw an index with draw.categorical",
+            ) from None
 
-    return with_limit
+    def _not_raced(self) -> None:
+        if self.atom.raced is not None:
+            raise refuse("a comparison of noise that was raced", "draw new noise for it")
 
+    def _compared(self, function: Callable[[Any, Any], Any], other: Any) -> Any:
+        if is_traced(other):
+            raise refuse("comparing two uniforms", APART)
+        if is_many(other):
+            if "torch" in type(other).__module__:
+                torch = sys.modules["torch"]
+                flat = [self._compared(function, item) for item in other.flatten()]
+                return torch.tensor(flat, dtype=torch.bool).reshape(other.shape)
+            return NotImplemented
+        if not hasattr(other, "__float__"):
+            return NotImplemented
+        return self.holds(function, other)
 
-MONOTONE: dict[str, Callable[[float], float]] = {
-    "log": _at_zero(math.log, -math.inf), "log1p": _at_zero(math.log1p, -math.inf),
-    "log2": _at_zero(math.log2, -math.inf), "log10": _at_zero(math.log10, -math.inf),
-    "exp": _at_zero(math.exp, math.inf), "expm1": _at_zero(math.expm1, math.inf),
-    "sqrt": math.sqrt, "negative": lambda x: -x,
-}  # fmt: skip
-"""Functions that a uniform may go through, under numpy's names."""
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(operator.lt, other)
 
+    def __le__(self, other: Any) -> Any:
+        return self._compared(operator.le, other)
 
-def refuse(what: str, advice: str) -> RefusalError:
-    """The error for a use that cannot be followed, at the line of the audited code."""
-    return RefusalError(
-        f"{what} cannot be followed exactly",
-        place=whereabouts(),
-        expected="comparisons of one uniform, or of a monotone function of it, with numbers",
-        advice=advice,
-    )
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(operator.gt, other)
 
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(operator.ge, other)
 
-class Uniform:
-    """A monotone function of one uniform number."""
+    def __eq__(self, other: object) -> Any:
+        if other is self:
+            return True
+        found = self._compared(operator.ge, other)
+        return found and self._compared(operator.le, other) if isinstance(found, bool) else found
 
-    __slots__ = ("_atom", "_value")
-    __array_priority__ = 1000
+    def __ne__(self, other: object) -> Any:
+        found = self.__eq__(other)
+        return not found if isinstance(found, bool) else found
 
-    def __init__(self, atom: Atom, value: Callable[[float], float] = lambda x: x) -> None:
-        self._atom, self._value = atom, value
+    __hash__ = Traced.__hash__
 
-    def _decide(self, holds: Callable[[float], bool]) -> bool:
-        grid = self._atom.grid
+    def __int__(self) -> int:
+        return int(self.level(int, "a whole number"))
 
-        def at(k: int) -> bool:
-            return holds(self._value(float(grid.value(k))))
+    def __floor__(self) -> int:
+        return int(self.level(math.floor, "a whole number"))
 
-        return self._atom.decide(at)
+    def __ceil__(self) -> int:
+        return int(self.level(math.ceil, "a whole number"))
 
-    def _then(self, change: Callable[[float], float]) -> Uniform:
-        before = self._value
-        return Uniform(self._atom, lambda x: change(before(x)))
+    __trunc__ = __int__
 
-    def __lt__(self, other: Any) -> bool:
-        bound = _number(other, "comparing two uniforms")
-        return self._decide(lambda x: x < bound)
-
-    def __le__(self, other: Any) -> bool:
-        bound = _number(other, "comparing two uniforms")
-        return self._decide(lambda x: x <= bound)
-
-    def __gt__(self, other: Any) -> bool:
-        return not self <= other
-
-    def __ge__(self, other: Any) -> bool:
-        return not self < other
-
-    def __eq__(self, other: object) -> bool:
-        raise refuse("equality of a uniform and a number", "compare with < or <=")
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def __add__(self, other: Any) -> Uniform:
-        number = _number(other, "the sum of two uniforms")
-        return self._then(lambda x: x + number)
-
-    def __sub__(self, other: Any) -> Uniform:
-        number = _number(other, "the difference of two uniforms")
-        return self._then(lambda x: x - number)
-
-    def __rsub__(self, other: Any) -> Uniform:
-        number = _number(other, "the difference of two uniforms")
-        return self._then(lambda x: number - x)
-
-    def __mul__(self, other: Any) -> Uniform:
-        number = _number(other, "the product of two uniforms")
-        return self._then(lambda x: x * number)
-
-    def __truediv__(self, other: Any) -> Uniform:
-        number = _number(other, "the quotient of two uniforms")
-        return self._then(lambda x: x / number)
-
-    def __rtruediv__(self, other: Any) -> Uniform:
-        number = _number(other, "the quotient of two uniforms")
-        return self._then(lambda x: number / x if x else math.copysign(math.inf, number))
-
-    def __getattr__(self, name: str) -> Callable[[], Uniform]:
-        """numpy asks the elements of an array of objects for ``log`` and its kin."""
-        if name not in MONOTONE:
-            raise AttributeError(name)
-        return lambda: self._then(MONOTONE[name])
-
-    def __neg__(self) -> Uniform:
-        return self._then(lambda x: -x)
-
-    __radd__ = __add__
-    __rmul__ = __mul__
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is None:
+            return self.level(round, "a whole number")
+        return self.then(Step("round", round, digits))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """numpy's functions of one uniform; arithmetic and comparisons with numpy scalars."""
-        name = ufunc.__name__
-        if method == "__call__" and len(inputs) == 1 and name in MONOTONE:
-            return self._then(MONOTONE[name])
-        operator = _OPERATORS.get(name)
-        if method == "__call__" and len(inputs) == 2 and operator is not None:
-            left, right = inputs
-            if left is self:
-                return operator[0](self, right)
-            return operator[1](self, left)
-        raise refuse(f"numpy.{name} of a uniform", "use it in comparisons, or draw through draw")
+        """numpy's functions of this number and of arrays or numpy scalars."""
+        from specdist.audit.numpy_uniforms import applied
 
-    def __float__(self) -> float:
-        raise refuse(
-            "the value of a uniform",
-            "compare it where it is, or use the probe: specdist audit --mode probe",
-        )
-
-    def __bool__(self) -> bool:
-        raise refuse("the truth of a uniform", "compare it with a number")
+        return applied(ufunc, method, inputs, options)
 
     def __repr__(self) -> str:
-        return f"<{self._atom.name}>"
+        return f"<{self.atom.name}>"
 
 
-_OPERATORS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
-    "less": (lambda u, x: u < x, lambda u, x: u > x),
-    "less_equal": (lambda u, x: u <= x, lambda u, x: u >= x),
-    "greater": (lambda u, x: u > x, lambda u, x: u < x),
-    "greater_equal": (lambda u, x: u >= x, lambda u, x: u <= x),
-    "add": (lambda u, x: u + x, lambda u, x: u + x),
-    "subtract": (lambda u, x: u - x, lambda u, x: x - u),
-    "multiply": (lambda u, x: u * x, lambda u, x: u * x),
-    "divide": (lambda u, x: u / x, lambda u, x: x / u),
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except TypeError:
+        return False
+
+
+def _never(step: Step, low: Any, high: Any) -> bool:
+    return False
+
+
+_EVERYWHERE = frozenset(
+    ["add", "subtract", "multiply", "negative", "positive", "conjugate", "exp", "expm1", "exp2",
+     "cbrt", "tanh", "sinh", "arctan", "floor", "ceil", "rint", "trunc", "sign", "round", "astype",
+     "minimum", "maximum", "fmin", "fmax", "clip"]
+)  # fmt: skip
+"""Monotone for every number."""
+_HOLDS: dict[str, Callable[[Step, Any, Any], bool]] = {
+    **dict.fromkeys(("log", "log2", "log10", "sqrt"), lambda step, low, high: low >= 0),
+    "log1p": lambda step, low, high: low >= -1,
+    "divide": lambda step, low, high: step.first or on_one_side(low, high),
+    "floor_divide": lambda step, low, high: step.first or on_one_side(low, high),
+    "reciprocal": lambda step, low, high: on_one_side(low, high),
+    "absolute": lambda step, low, high: low >= 0 or high <= 0,
+    "fabs": lambda step, low, high: low >= 0 or high <= 0,
+    "square": lambda step, low, high: low >= 0 or high <= 0,
+    "power": lambda step, low, high: (
+        _is_finite(step.other) and (low >= 0 if step.first else step.other > 0)
+    ),
 }
+"""Monotone where the ends of the stretch, ``low`` and ``high``, allow it."""
 
 
-def _number(value: Any, what: str) -> float:
-    if isinstance(value, Uniform):
-        raise refuse(what, "draw what is compared by itself: draw.categorical, draw.bernoulli")
-    return float(value)
+def _exact_bound(kind: Any, grid: Grid, other: Any) -> Fraction | None:
+    """A number that the plain uniform is compared with exactly; None where types may round."""
+    exact = type(other) in (float, int, Fraction) or type(other).__name__ == "float64"
+    if type(grid) is not Grid or grid.bits > 53 or not exact or not _is_finite(other):
+        return None
+    if kind is not float and getattr(kind, "__name__", "") != "float64":
+        return None
+    return Fraction(other)
+
+
+def _first_point(grid: Grid, bound: Fraction, strict: bool) -> int:
+    """The first point that is not below the bound, or not at most the bound."""
+    scaled = bound * grid.size - grid.shift
+    return math.ceil(scaled) if strict else math.floor(scaled) + 1
