@@ -88,4 +88,4 @@ def _class_of(names: dict[Any, Any]) -> Any:
 
 def living(kinds: tuple[type, ...], but: Callable[[Any], bool]) -> list[Any]:
     """Every object of these classes, but for those that are the audit's own."""
-    return [item for item in gc.get_objects() if isinstance(item, kinds) and not but(item)]
+    return [item for item in gc.get_objects() if issubclass(type(item), kinds) and not but(item)]

@@ -75,18 +75,28 @@ def _compute(
     if any(state.compute is None for state in states):
         return None
 
+    kept = [_kept(argument) for argument in args]
+    slots = {i: state.compute for i, value in enumerate(kept) if (state := state_of(value))}
+    simple = len(slots) == len(states)
+
+    def value(tensor: Tensor, points: Points) -> Tensor:
+        state = state_of(tensor)
+        assert state is not None
+        assert state.compute is not None
+        return state.compute(points)
+
     def compute(points: Points) -> Any:
-        def value(tensor: Tensor) -> Tensor:
-            state = state_of(tensor)
-            assert state is not None
-            assert state.compute is not None
-            return state.compute(points)
-
         with torch.no_grad():
-            given = substituted(list(args), value)
-            return function(*given, **{k: substituted(v, value) for k, v in kwargs.items()})
+            given = list(kept)
+            for i, part in slots.items():
+                assert part is not None
+                given[i] = part(points)
+            if simple:
+                return function(*given, **kwargs)
+            whole = [substituted(item, lambda t: value(t, points)) for item in given]
+            named = {k: substituted(v, lambda t: value(t, points)) for k, v in kwargs.items()}
+            return function(*whole, **named)
 
-    args = [_kept(argument) for argument in args]
     return compute
 
 
@@ -153,7 +163,7 @@ def _refuse_poles(state: Traced, name: str, args: Sequence[Any], swapped: bool) 
         return
     if name == "power" and state_of(args[1 if swapped else 0]) is None:
         return
-    low, high = state.at({}), state.at({}, highest=True)
+    low, high = state.at(), state.at(highest=True)
     known = sign_is_certain(low, high) if dividing else bool((low >= 0).all() & (high >= 0).all())
     if not known:
         raise refuse(f"torch.{name} of a uniform across 0", "keep it on one side of 0")

@@ -41,15 +41,25 @@ class Following(TorchFunctionMode):
     ) -> Any:
         """Answers draws, follows what is made of them, and passes everything else on."""
         given: Mapping[str, Any] = kwargs or {}
-        name = names.name_of(func)
-        if name in REFUSED or name in ANSWERS or name in FOLLOWED_BY_SHAPE:
-            run = drawing("torch")
-            answer = _draw(run, func, name, args, given)
+        name = _DRAWS.get(func)
+        if name is None:
+            name = _DRAWS[func] = _draw_name(func)
+        if name:
+            answer = _draw(drawing("torch"), func, name, args, given)
             if answer is not NotImplemented:
                 return answer
         if traced_arguments(args, given):
             return followed(drawing("torch"), func, args, given)
         return func(*args, **given)
+
+
+_DRAWS: dict[Any, str] = {}
+"""Function of torch -> its name where it draws, else the empty string."""
+
+
+def _draw_name(function: Any) -> str:
+    name = names.name_of(function)
+    return name if name in REFUSED or name in ANSWERS or name in FOLLOWED_BY_SHAPE else ""
 
 
 def _draw(

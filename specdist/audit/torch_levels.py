@@ -26,7 +26,7 @@ def settled(state: Traced, compute: Callable[[Points], Tensor]) -> Tensor:
     """The result of a function of the tensor, decided element by element in their order."""
     asked = replace(state, compute=compute)
     while True:
-        low, high = asked.at({}), asked.at({}, highest=True)
+        low, high = asked.at(), asked.at(highest=True)
         differ = low != high
         if low.is_floating_point():
             differ &= ~(low.isnan() & high.isnan())
@@ -39,7 +39,8 @@ def settled(state: Traced, compute: Callable[[Points], Tensor]) -> Tensor:
 
 
 def _levels_of(asked: Traced, element: int, place: int) -> Callable[[int], Any]:
-    return lambda k: asked.at({element: k}).flatten()[place].item()
+    at = asked.along(element)
+    return lambda k: at(k).view(-1)[place].item()
 
 
 def _decide(atom: Atom, level: Callable[[int], Any]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from specdist.audit.grid import Atom
+from specdist.audit.grid import Atom, Grid
 from specdist.audit.noise_algebra import Noise
 from specdist.audit.race import Row
 from specdist.audit.uniform import refuse
@@ -23,6 +23,11 @@ Tensor = torch.Tensor
 Points = Mapping[int, Tensor]
 """The values of the draws, by the first id of each `Source`."""
 _NAME = "_specdist_traced"
+
+
+def number_at(grid: Grid, k: int) -> float:
+    """The k-th point of a grid as a float; all grids of torch are exact in theirs."""
+    return (k + grid.shift) / grid.size
 
 
 @dataclass(eq=False)
@@ -42,13 +47,11 @@ class Source:
         """How many elements a row has."""
         return self.shape[-1] if self.shape else 1
 
-    def values(self, points: Mapping[int, int], highest: bool = False) -> Tensor:
-        """The uniforms at ``points`` (element -> grid point), the others at the least (or highest)
-        point that they can still be."""
-        numbers = []
-        for i, atom in enumerate(self.atoms):
-            k = points.get(self.first + i, atom.most - 1 if highest else atom.least)
-            numbers.append(float(atom.grid.value(k)))
+    def values(self, highest: bool = False) -> Tensor:
+        """The uniforms at the least (or highest) points that they can still be."""
+        numbers = [
+            number_at(atom.grid, atom.most - 1 if highest else atom.least) for atom in self.atoms
+        ]
         return torch.tensor(numbers, dtype=self.dtype).reshape(self.shape)
 
 
@@ -62,11 +65,28 @@ class Traced:
     compute: Callable[[Points], Tensor] | None
     noise: Noise | None
 
-    def at(self, points: Mapping[int, int], highest: bool = False) -> Tensor:
-        """The tensor with draws at the grid points, the rest at their least (highest) point."""
+    def at(self, highest: bool = False) -> Tensor:
+        """The tensor with all draws at their least (or highest) points."""
+        return self._computed()({s.first: s.values(highest) for s in self.sources})
+
+    def along(self, element: int) -> Callable[[int], Tensor]:
+        """The tensor as a function of the grid point of one draw, the others at their least."""
+        compute = self._computed()
+        values = {source.first: source.values() for source in self.sources}
+        source = self.source(element)
+        place = element - source.first
+        grid, flat = source.atoms[place].grid, values[source.first].view(-1)
+
+        def at(k: int) -> Tensor:
+            flat[place] = number_at(grid, k)
+            return compute(values)
+
+        return at
+
+    def _computed(self) -> Callable[[Points], Tensor]:
         if self.compute is None:
             raise refuse("the value of exponential noise", "race it: argmax of w / E")
-        return self.compute({s.first: s.values(points, highest) for s in self.sources})
+        return self.compute
 
     def source(self, element: int) -> Source:
         """The draw that an element came from."""

@@ -16,13 +16,14 @@ def _number(tensor: Tensor, state: Traced, place: int) -> Any:
     """The element at a place of the flattened tensor."""
     element = int(state.index.flatten()[place])
     if element < 0:
-        return state.at({}).flatten()[place].item()
+        return state.at().flatten()[place].item()
     atom = state.atom(element)
     grid = atom.grid
 
+    at = state.along(element)
+
     def value(x: float) -> float:
-        k = int(x * grid.size) - grid.shift
-        return float(state.at({element: k}).flatten()[place].item())
+        return float(at(int(x * grid.size) - grid.shift).flatten()[place].item())
 
     return Uniform(atom, value)
 
