@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 from specdist.audit.measure import Measured
@@ -24,13 +24,8 @@ ROUNDING = Fraction(1, 2**20)
 _ZERO = Fraction(0)
 
 
-def judged(
-    found: Measured,
-    table: Table,
-    show: int,
-    resembles: Callable[[SequenceLaw], tuple[str, ...]] | None = None,
-) -> TableResult:
-    """The result of one table. ``resembles`` is asked for known wrong rules where the law differs.
+def judged(found: Measured, table: Table, show: int) -> TableResult:
+    """The result of one table.
 
     The total variation is that of the joint law of the longest output; a shorter one is continued
     by the target. An exception is an outcome that the target never has.
@@ -42,12 +37,10 @@ def judged(
     distance = total_variation(law, reference) + missing / 2
     first = total_variation(marginal(law, 1), marginal(reference, 1)) + missing / 2
     draft = _draft_line(found, table)
-    verdict = _verdict(distance)
-    wrong = verdict is Verdict.DIFFERENT and resembles is not None
     lines = _lines(law, reference, show)
     return TableResult(
         name=table.name,
-        verdict=verdict,
+        verdict=_verdict(distance),
         length=length,
         total_variation=Figure.of(distance),
         first_variation=Figure.of(first),
@@ -57,7 +50,6 @@ def judged(
         sequences=len(law.keys() | reference.keys()),
         raised=_raised(found),
         draft=draft,
-        resembles=resembles(law) if wrong and resembles is not None else (),
     )
 
 

@@ -13,7 +13,7 @@ from specdist.audit.context import Setup
 from specdist.audit.cost import predicted
 from specdist.audit.findings import findings_of
 from specdist.audit.judge import judged
-from specdist.audit.known_faults import resembling
+from specdist.audit.known_faults import Observed, names_of
 from specdist.audit.measure import Told, measure
 from specdist.audit.program import Program
 from specdist.audit.refusals import AuditError, BudgetError
@@ -62,14 +62,17 @@ class Audit:
         """Walks every table. Raises AuditError for what cannot be followed."""
         expected = self.predicted
         results: list[TableResult] = []
+        observed: list[Observed] = []
         replays = 0
         for table in self.tables:
             found = measure(Program(self.adapter, self.setup, table), self.budget, told)
             replays += found.replays
-            named = resembling(table, self.setup)
-            results.append(judged(found, table, self.show, named))
+            observed.append(Observed.of(table, found))
+            results.append(judged(found, table, self.show))
         verdict = next(v for v in _ORDER if any(result.verdict is v for result in results))
         smallest = self._smallest() if verdict is Verdict.DIFFERENT else None
+        if verdict is Verdict.DIFFERENT:
+            results = _named(results, names_of(observed, self.setup))
         return AuditReport(
             version=__version__,
             source=self.source,
@@ -111,6 +114,14 @@ class Audit:
                     setup = replace(self.setup, vocab=vocab, gamma=gamma, steps=steps)
                     for table in tables(vocab, self.count):
                         yield setup, table
+
+
+def _named(results: list[TableResult], names: tuple[str, ...]) -> list[TableResult]:
+    """The results, those that differ with the names of the known faults that explain them."""
+    return [
+        replace(result, resembles=names) if result.verdict is Verdict.DIFFERENT else result
+        for result in results
+    ]
 
 
 def _versions() -> dict[str, str]:
