@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from specdist.errors import SpecdistError
 
 MET: list[AuditError] = []
@@ -72,7 +74,8 @@ class BudgetError(AuditError):
     def before(cls, count: int, allowed: int) -> BudgetError:
         """``count``: leaves that the formula says."""
         found = cls.after(allowed)
-        found.message = f"about {count:.2e} leaves are to be expected, and {allowed} are allowed"
+        said = f"about {Decimal(count):.2e} leaves are to be expected"
+        found.message = f"{said}, and {allowed} are allowed"
         return found
 
     @classmethod

@@ -16,7 +16,7 @@ _TABLES, _RUN = "Tables", "Run"
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 FRAMEWORKS = ("torch", "numpy")
 MODES = ("traced", "probe")
-_SERVES = "What serves the rows (default: torch where the adapter imports it)."
+_SERVES = "Arrays that hold the rows, by default those that the adapter imports."
 _REFERENCE = "Plain decoding of the same engine: its law is then what is right."
 _REPLAYS = "Random runs that a probe must have foretold; they make its bound."
 _CONFIDENCE = "How sure the bound of a probe is."
@@ -39,8 +39,8 @@ AUDIT: tuple[Option, ...] = (
     Option(
         "budget", _RUN, "Most leaves of a table.", "N", default="1000000", in_config=False
     ),
-    Option("replays", _RUN, _REPLAYS, "N", in_config=False),
-    Option("confidence", _RUN, _CONFIDENCE, "R", in_config=False),
+    Option("replays", _RUN, _REPLAYS, "N", default="2000", in_config=False),
+    Option("confidence", _RUN, _CONFIDENCE, "R", default="0.999999", in_config=False),
 )  # fmt: skip
 
 

@@ -69,6 +69,8 @@ def _audit(adapter: Loaded, reference: Loaded | None, asked: Asked, chosen: Effe
 
     output = chosen.output
     options: dict[str, Any] = dict(asked.probing)
+    if "confidence" in options:
+        options["delta"] = float(1 - options.pop("confidence"))
     if reference is not None:
         options["reference"] = reference.call
     if asked.mode != "traced":

@@ -1,0 +1,484 @@
+"""``specdist audit`` as a user meets it: options, exit codes, streams, files, bad adapters."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from specdist.reports.forms.registry import FORMS
+from tests.audit_adapters import TEXTBOOK, write
+from tests.cli import ROOT, Result, run, run_here, run_process, scrubbed
+
+SCHEMA = json.loads((ROOT / "specdist/schemas/audit.schema.json").read_text("utf-8"))
+SMALL = ("--gamma", "1", "--steps", "1", "--tables", "2")
+
+
+@pytest.fixture
+def sampler(tmp_path: Path) -> Path:
+    return write(tmp_path)
+
+
+def report_of(*arguments: object, code: int = 0) -> Any:
+    result = run("audit", *arguments, "--format", "json")
+    assert result.code == code, result.stderr
+    report = result.json()
+    Draft202012Validator(SCHEMA).validate(report)
+    return report
+
+
+def refused(*arguments: object, said: str, cwd: Path | None = None) -> Result:
+    """Exit 2, nothing on stdout, a message of at most 80 columns, no traceback."""
+    result = run_here("audit", *arguments, cwd=ROOT if cwd is None else cwd)
+    shown = " ".join(result.stderr.split())
+    assert (result.code, result.stdout) == (2, ""), result.stderr
+    assert said in shown, result.stderr
+    assert "Traceback" not in result.stderr
+    return result
+
+
+def test_a_lossless_sampler_passes(sampler: Path) -> None:
+    result = run("audit", f"{sampler}:step", *SMALL)
+    assert result.code == 0, result.stderr
+    assert "ok: lossless up to float rounding: total variation " in result.stdout
+    assert "2 tables audited: 0 equal, 2 within rounding, 0 different" in result.stdout
+    report = report_of(f"{sampler}:step", *SMALL)
+    assert report["verdict"] == "within-tolerance"
+    assert Fraction(report["summary"]["total_variation_max"]["exact"]) < Fraction(1, 2**50)
+    assert report["settings"]["framework"] in ("numpy", "torch")
+    assert report["line"] == TEXTBOOK.splitlines().index("def step():") + 1
+
+
+def test_predicted_leaves_are_printed_before_the_run_and_met_ones_reported(sampler: Path) -> None:
+    result = run("audit", f"{sampler}:step", *SMALL, "--framework", "numpy")
+    count = report_of(f"{sampler}:step", *SMALL)["summary"]["predicted"]
+    said = f"audit: {count} leaves predicted, V^(g+1) + g V- V+ V^(g-1) a step and table\n"
+    assert result.stderr == said
+    assert f" leaves ({count} predicted), 4 replays\n" in result.stdout
+    assert run("audit", f"{sampler}:step", *SMALL, "-q").stderr == ""
+
+
+def test_a_wrong_sampler_fails_and_its_line_shows_it_again(sampler: Path) -> None:
+    report = report_of(f"{sampler}:from_target", "--steps", "1", code=1)
+    assert report["verdict"] == "different"
+    finding = report["findings"][0]
+    assert (finding["ident"], finding["severity"]) == ("output-mismatch", "error")
+    words = shlex.split(finding["reproduce"])
+    assert words[:3] == ["specdist", "audit", f"{sampler}:from_target"]
+    again = report_of(*words[2:], code=1)
+    smallest = report["smallest"]
+    shown = [table for table in again["tables"] if table["name"] == smallest["table"]]
+    assert shown[0]["total_variation"] == smallest["total_variation"]
+    text = run_here("audit", "sampler.py:from_target", "--steps", "1", cwd=sampler.parent).stdout
+    for words_ in (
+        "error[output-mismatch]: ",
+        "  --> sampler.py:from_target, table ",
+        "tokens  reference",
+        "smallest case: 2 tokens, 1 draft token, 1 step",
+        "   = reproduce: specdist audit ",
+        "   = explain: specdist explain audit",
+        "not lossless: total variation ",
+    ):
+        assert words_ in text
+
+
+def test_exceptions_are_outcomes(sampler: Path) -> None:
+    result = run_here("audit", "sampler.py:raises", *SMALL, cwd=sampler.parent)
+    assert result.code == 1
+    assert "\x1b" not in result.stdout
+    assert "1/8 = 0.125  ValueError: the \\x1b[31mred token" in result.stdout
+    line = TEXTBOOK.splitlines().index("    if draw.bernoulli(0.125):") + 2
+    assert f"at sampler.py, line {line}\n" in result.stdout
+    report = report_of(f"{sampler}:raises", *SMALL, code=1)
+    assert report["summary"]["raised_max"]["exact"] == "1/8"
+
+
+def test_drafts_that_do_not_follow_their_row(sampler: Path) -> None:
+    report = report_of(f"{sampler}:argmax", *SMALL, code=1)
+    assert {"output-mismatch", "drafted-mismatch"} <= {f["ident"] for f in report["findings"]}
+    drawn = [float(Fraction(n["exact"])) for n in report["tables"][0]["draft"]["drawn"]]
+    assert max(drawn) == 1
+    assert "handed to the test" in run("audit", f"{sampler}:argmax", *SMALL).stdout
+
+
+@pytest.mark.parametrize("name", ["Engine", "Engine.decode"])
+def test_classes_and_static_methods_are_adapters(sampler: Path, name: str) -> None:
+    assert run("audit", f"{sampler}:{name}", *SMALL).code == 0
+
+
+def test_a_module_is_named_by_its_dotted_name(tmp_path: Path) -> None:
+    package = tmp_path / "audited_package"
+    package.mkdir()
+    write(package, "")
+    write(package, TEXTBOOK, "sampling.py")
+    result = run_here("audit", "audited_package.sampling:step", *SMALL, cwd=tmp_path)
+    assert result.code == 0, result.stderr
+    assert "audited_package.sampling:step  2 tables" in result.stdout
+    assert str(tmp_path) not in sys.path
+
+
+def test_modules_beside_the_file_are_found_after_installed_ones(tmp_path: Path) -> None:
+    write(tmp_path, TEXTBOOK, "beside_the_adapter.py")
+    write(tmp_path, "raise SystemExit('the wrong numpy')\n", "numpy.py")
+    text = "import numpy\nfrom beside_the_adapter import step\nassert numpy.maximum\n"
+    path = write(tmp_path, text, "random.py")
+    before = list(sys.path)
+    assert run("audit", f"{path}:step", *SMALL).code == 0
+    assert sys.path == before
+
+
+def test_a_file_is_executed_once_and_anew_each_time(tmp_path: Path) -> None:
+    path = write(tmp_path, f"print('loaded')\n{TEXTBOOK}")
+    result = run("audit", f"{path}:step", *SMALL, "-q")
+    assert (result.code, result.stderr) == (0, "loaded\n")
+    write(tmp_path, TEXTBOOK.replace("def step", "def stop"))
+    assert run("audit", f"{path}:step", *SMALL).code == 2
+    assert not any(name.startswith("specdist_adapter_") for name in sys.modules)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "no adapter is given"),
+        (("{file}",), "no function is named"),
+        (("{file}",), "functions there: drafted, one_step"),
+        (("{file}:",), "no function is named"),
+        (("{file}:2x",), "'2x' is no name of a function"),
+        (("{file}:stepp",), "there is no function 'stepp'"),
+        (("{file}:stepp",), "did you mean step"),
+        (("{file}:zzz",), "functions there: drafted, one_step"),
+        (("{file}:stop",), "stop is int, and cannot be called for a step"),
+        (("{file}:NoStep",), "NoStep is a class without __call__"),
+        (("{file}:waits",), "waits is a coroutine function"),
+        (("{file}:needs",), "needs takes arguments: x, y"),
+        (("{file}:Engine.none",), "there is no function 'none'"),
+        (("{folder}/samplr.py:step",), "the adapter's file cannot be read: no such file"),
+        (("{folder}/samplr.py:step",), "did you mean sampler.py?"),
+        (("{folder}:step",), "the adapter's file cannot be read: is a directory"),
+        (("no_such_module:step",), "raised ModuleNotFoundError while it was imported"),
+        (("no such file:step",), "the adapter's file cannot be read"),
+        ((":step",), "names no function"),
+        (("a\0b.py:step",), "names no function"),
+        (("{file}:step", "--reference", "plian"), "did you mean plain"),
+        (("{file}:step", "--reference", "none.py:x"), "cannot be read"),
+        (("{file}:step", "extra"), "unexpected extra argument"),
+        (("{file}:step", "--vocab", "1"), "vocab=1 is out of range"),
+        (("{file}:step", "--vocab", "33"), "expected: a whole number, 2 to 32"),
+        (("{file}:step", "--vocab", "x"), "vocab=x is not a whole number"),
+        (("{file}:step", "--gamma", "0"), "gamma=0 is out of range"),
+        (("{file}:step", "--gamma", "100"), "expected: a whole number, 1 to 99"),
+        (("{file}:step", "--steps", "0"), "steps=0 is out of range"),
+        (("{file}:step", "--tables", "0"), "tables=0 is out of range"),
+        (("{file}:step", "--budget", "0"), "budget=0 is out of range"),
+        (("{file}:step", "--dtype", "float"), "did you mean float"),
+        (("{file}:step", "--framework", "jax"), "framework=jax is not a value"),
+        (("{file}:step", "--mode", "prob"), "did you mean probe"),
+        (("{file}:step", "--replays", "9"), "--replays says nothing in traced mode"),
+        (("{file}:step", "--mode", "probe", "--replays", "0"), "replays=0 is out of range"),
+        (("{file}:step", "--mode", "probe", "--confidence", "1"), "confidence=1 is out of range"),
+        (("{file}:step", "--format", "html"), "format=html is not a value"),
+        (("{file}:step", "--export", "html=x.html"), "an audit is not written as html"),
+        (("{file}:step", "--export", "json={file}"), "the file is an input of this run"),
+        (("{file}:step", "--export", "json={folder}/no/x"), "the file cannot be written"),
+        (("{file}:step", "--framework", "numpy", "--dtype", "bfloat16"), "numpy has no bfloat16"),
+        (("{file}:step", "--vocab", "9", "--vocab", "9"), "--vocab is given twice"),
+        (("{file}:step", "--allow", "output-mismach"), "did you mean output-mismatch"),
+        (("{file}:step", "--top-p", "0.9"), "no such option: --top-p"),
+    ],
+)
+def test_bad_command_lines(arguments: tuple[str, ...], said: str, sampler: Path) -> None:
+    places = {"file": sampler, "folder": sampler.parent}
+    refused(*(text.format(**places) for text in arguments), said=said)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "line"),
+    [
+        ("def step(:\n    pass\n", "the adapter's file is not Python: ", 1),
+        ("x = 1\n  y = 2\n", "not Python: unexpected indent", 2),
+        ("x\0y", "not Python: ", None),
+        ("\xff".encode("latin-1"), "not Python: ", None),
+        ("x = 1\nimport no_such_library\n", "raised ModuleNotFoundError while it was loaded", 2),
+        ("import no_such_library\n", "install no_such_library in the environment", 1),
+        ("\n\nraise ValueError('a\\nb')\n", "raised ValueError while it was loaded: a b", 3),
+        ("import sys\nsys.exit(0)\n", "raised SystemExit while it was loaded: 0", 2),
+        ("def f():\n    1 / 0\nf()\n", "raised ZeroDivisionError while it was loaded", 2),
+        ("def f():\n    f()\nf()\n", "raised RecursionError while it was loaded", 2),
+        ("from specdist.audit import case\ncase.vocab\n", "used outside of an audit", None),
+    ],
+)
+def test_files_that_cannot_be_loaded(
+    text: str | bytes, said: str, line: int | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.py"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    result = refused("bad.py:step", said=said, cwd=tmp_path)
+    if line is not None:
+        assert f"\n  --> bad.py, line {line}\n" in result.stderr
+    assert all(len(each) <= 80 for each in result.stderr.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return [0]", "draws nothing that the audit can see"),
+        ("draw.bernoulli(0.5); return []", "returned no token"),
+        ("draw.bernoulli(0.5); return [3]", "returned token 3, outside the vocabulary"),
+        ("draw.bernoulli(0.5); return 'ab'", "returned str, no tokens"),
+        ("draw.bernoulli(0.5); return None", "returned NoneType, no tokens"),
+        ("draw.bernoulli(0.5); raise KeyError('k')", "raises whatever is drawn: KeyError: 'k'"),
+        ("return [int(random.gauss(0, 1))]", "random.gauss"),
+        ("return [int(random.random() < random.random())]", "comparing two uniforms"),
+        ("return [draw.categorical([0, 0, 0])]", "weights that are no law"),
+        ("seen.append(1); return [draw.categorical([1, *seen])]", "not a function of its"),
+        ("return [draw.categorical([1, 1]) for _ in range(40)]", "more than"),
+    ],
+)
+def test_adapters_that_cannot_be_audited(body: str, said: str, tmp_path: Path) -> None:
+    text = f"import random\nfrom specdist.audit import draw\nseen = []\ndef step():\n    {body}\n"
+    write(tmp_path, text, "bad.py")
+    result = run_here("audit", "bad.py:step", *SMALL, "--budget", "200", cwd=tmp_path)
+    shown = " ".join(result.stderr.split()) + " ".join(result.stdout.split())
+    assert said in shown
+    assert "Traceback" not in result.stderr
+    assert result.code == (4 if said == "more than" and result.stdout else 2)
+
+
+def test_more_leaves_than_the_budget_are_refused_before_the_run(tmp_path: Path) -> None:
+    path = write(tmp_path, f"{TEXTBOOK}\n\ndef loud():\n    print('runs')\n    return step()\n")
+    result = refused(f"{path}:loud", "--vocab", "9", "--gamma", "9", said="leaves")
+    assert result.stderr.startswith("error[undecided-budget]: ")
+    assert "V^(g+1)" in result.stderr
+    assert "runs" not in result.stderr
+    refused(f"{path}:loud", "--vocab", "32", "--gamma", "99", "--steps", "99", said="leaves")
+    refused(f"{path}:step", *SMALL, "--budget", "3", said="leaves")
+
+
+def test_what_an_adapter_prints_goes_to_stderr(tmp_path: Path) -> None:
+    noisy = (
+        "import os, subprocess, sys\nprint('at import')\nos.write(1, b'by the descriptor\\n')\n"
+        "sys.__stdout__.write('by the old name\\n')\n"
+        "subprocess.run([sys.executable, '-c', 'print(\"by a child\")'], check=True)\n"
+        "import ctypes\nctypes.CDLL(None).puts(b'by the C library')\n"
+    )
+    body = "def noisy():\n    print('in a step')\n    return step()\n"
+    write(tmp_path, f"{noisy}{TEXTBOOK}\n\n{body}", "noisy.py")
+    result = run_process("audit", "noisy.py:noisy", *SMALL, "--format", "json", cwd=tmp_path)
+    assert result.code == 0, result.stderr
+    assert result.json()["verdict"] == "within-tolerance"
+    for words in ("at import", "descriptor", "old name", "a child", "the C library", "in a step"):
+        assert words in result.stderr, words
+
+
+def test_warnings_of_an_adapter_go_to_stderr(tmp_path: Path) -> None:
+    body = "def warns():\n    warnings.warn('an old call')\n    return step()\n"
+    write(tmp_path, f"import warnings\n{TEXTBOOK}\n\n{body}", "warns.py")
+    result = run_process(
+        *("audit", "warns.py:warns", *SMALL, "--format", "json"),
+        cwd=tmp_path,
+        env={"PYTHONWARNINGS": "default"},
+    )
+    assert result.json()["verdict"] == "within-tolerance"
+    assert "warns.py" in result.stderr
+    assert "UserWarning: an old call" in result.stderr
+
+
+def test_exits_inside_a_step_are_none_of_specdist(tmp_path: Path) -> None:
+    text = (
+        f"{TEXTBOOK}\n\ndef leaves():\n    if draw.bernoulli(0.5):\n        raise SystemExit(0)\n"
+    )
+    path = write(tmp_path, f"{text}    return step()\n")
+    result = run("audit", f"{path}:leaves", *SMALL)
+    assert result.code in (1, 2)
+    assert "SystemExit" in result.stdout + result.stderr
+
+
+def test_an_interrupt_ends_the_run(tmp_path: Path) -> None:
+    body = "def slow():\n    import time\n    time.sleep(5)\n    return step()\n"
+    write(tmp_path, f"import sys\n{TEXTBOOK}\n\n{body}", "slow.py")
+    command = [sys.executable, "-m", "specdist", "audit", "slow.py:slow"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, env=scrubbed()
+    )
+    assert process.stderr is not None
+    assert b"leaves predicted" in process.stderr.readline()
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (130, b"")
+    assert stderr == b"interrupted\n"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_closed_pipe_ends_quietly(form: str, sampler: Path) -> None:
+    command = [sys.executable, "-m", "specdist", "audit", f"{sampler}:from_target", *SMALL]
+    process = subprocess.Popen(
+        [*command, "-q", "--format", form],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=scrubbed(),
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(timeout=60) == 1
+
+
+def test_exit_zero_changes_the_verdict_only(sampler: Path) -> None:
+    wrong = (f"{sampler}:from_target", *SMALL)
+    failing, forgiven = run("audit", *wrong), run("audit", *wrong, "--exit-zero")
+    assert (failing.code, forgiven.code) == (1, 0)
+    assert forgiven.stdout == failing.stdout
+    assert run("audit", f"{sampler}:none", "--exit-zero").code == 2
+
+
+def test_allow_and_severity(sampler: Path) -> None:
+    wrong = (f"{sampler}:from_target", *SMALL)
+    result = run("audit", *wrong, "--allow", "output-mismatch")
+    assert result.code == 0
+    assert "allowed[output-mismatch]" in result.stdout
+    assert "not lossless, allowed: " in result.stdout
+    assert run("audit", *wrong, "--severity", "output-mismatch=warning").code == 0
+    report = report_of(f"{sampler}:step", *SMALL, "--severity", "numeric-rounding=error", code=1)
+    assert report["raised"] == ["numeric-rounding"]
+
+
+def test_output_options(sampler: Path) -> None:
+    wrong = (f"{sampler}:from_target", *SMALL, "--framework", "numpy")
+    assert "more sequences" in run("audit", *wrong, "--show", "1").stdout
+    assert "more sequences" not in run("audit", *wrong, "-v").stdout
+    quiet = run("audit", *wrong, "-q").stdout.splitlines()
+    assert quiet[0].startswith(f"error[output-mismatch]: {sampler}:from_target: ")
+    assert quiet[-1] == "2 tables audited: 0 equal, 2 different, 0 undecided"
+    assert "\x1b[1;31m" in run("audit", *wrong, "--color", "always").stdout
+    assert "/" in run("audit", *wrong, "--exact").stdout.split("tokens  reference")[1]
+
+
+def test_every_form_is_written(sampler: Path, tmp_path: Path) -> None:
+    names = [form.name for form in FORMS if form.audits]
+    exported = [part for n in names for part in ("--export", f"{n}={tmp_path / n}")]
+    result = run("audit", f"{sampler}:from_target", *SMALL, *exported, "-q")
+    assert result.code == 1, result.stderr
+    written = {name: (tmp_path / name).read_bytes().decode() for name in names}
+    Draft202012Validator(SCHEMA).validate(json.loads(written["json"]))
+    (log,) = json.loads(written["sarif"])["runs"]
+    assert log["invocations"][0]["exitCode"] == 1
+    assert ElementTree.fromstring(written["junit"]).get("failures") != "0"
+    assert written["github"].startswith("::error ")
+    assert json.loads(written["gitlab"])[0]["location"]["path"] == sampler.as_posix()
+    assert written["markdown"].startswith("## specdist audit: failed\n")
+    assert written["csv"].count("\r\n") == 3
+    for name in names:
+        if name not in ("text", "csv"):
+            printed = run("audit", f"{sampler}:from_target", *SMALL, "--format", name)
+            assert printed.code == 1
+            assert bool(printed.stdout)
+
+
+def test_json_lines_end_with_the_error(sampler: Path) -> None:
+    *tables, rest = run("audit", f"{sampler}:step", *SMALL, "--format", "jsonl").stdout.splitlines()
+    assert [json.loads(line)["verdict"] for line in tables] == ["within-tolerance"] * 2
+    assert json.loads(rest)["schema"] == "specdist.audit/1"
+    result = run("audit", f"{sampler}:none", "--format", "jsonl")
+    assert result.code == 2
+    assert json.loads(result.stdout)["error"]["ident"] == "invalid-input"
+    assert run("audit", f"{sampler}:none", "--format", "json").stdout == ""
+
+
+@pytest.mark.parametrize("name", ["[INST] [b]x a.py", "'; x $(y) \".py", "ü 一.py", "-.py"])
+def test_hostile_names_of_files(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "[" / "INST]"
+    folder.mkdir(parents=True)
+    write(folder, TEXTBOOK, name)
+    result = run_here("audit", f"./{name}:from_target", *SMALL, "--steps", "2", cwd=folder)
+    assert result.code == 2  # --steps is given twice
+    result = run_here("audit", f"./{name}:from_target", *SMALL, cwd=folder)
+    assert result.code == 1, result.stderr
+    assert f"./{name}:from_target" in " ".join(result.stdout.split())
+    report = run_here("audit", f"./{name}:from_target", *SMALL, "--format=json", cwd=folder).json()
+    words = shlex.split(report["findings"][0]["reproduce"])
+    assert run_here(*words[1:], cwd=folder).code == 1
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("name", ["step", "from_target", "raises", "argmax"])
+def test_reports_fit_the_terminal(width: int, name: str, tmp_path: Path) -> None:
+    from unittest.mock import patch
+
+    from specdist.cli import console
+
+    write(tmp_path, TEXTBOOK, "s.py")
+    with patch.object(console, "page_width", lambda *_: width):
+        results = [
+            run_here("audit", f"s.py:{name}", *SMALL, *more, cwd=tmp_path)
+            for more in ((), ("-v",), ("--gamma=2",))
+        ]
+    for result in results:
+        lines = (result.stdout + result.stderr).splitlines()
+        assert [line for line in lines if len(line) > width] == []
+
+
+def test_the_user_sees_the_traceback_of_their_code_only_when_asked(tmp_path: Path) -> None:
+    path = write(tmp_path, "def f():\n    1 / 0\nf()\n", "bad.py")
+    assert "Traceback" not in run("audit", f"{path}:f").stderr
+    assert "Traceback" in run("audit", f"{path}:f", "-v").stderr
+
+
+def test_a_config_file_names_no_adapter_and_sets_no_table(tmp_path: Path) -> None:
+    write(tmp_path)
+    for key in ("adapter", "vocab", "gamma", "reference"):
+        (tmp_path / "specdist.toml").write_text(f'{key} = "sampler.py:step"\n', "utf-8")
+        result = run_here("audit", "sampler.py:step", *SMALL, cwd=tmp_path)
+        assert result.code == 2
+        assert f"unknown key '{key}'" in result.stderr
+    (tmp_path / "specdist.toml").write_text('show = "1"\nallow = ["output-mismatch"]\n', "utf-8")
+    result = run_here("audit", "sampler.py:from_target", *SMALL, cwd=tmp_path)
+    assert result.code == 0
+    assert "more sequences" in result.stdout
+
+
+def test_the_progress_bar_is_for_terminals(sampler: Path) -> None:
+    from specdist.cli.progress import Meter
+
+    meter = Meter(True, "auditing", "leaves")
+    assert (meter._doing, meter._unit) == ("auditing", "leaves")
+    assert "auditing" not in run("audit", f"{sampler}:step", *SMALL).stderr
+
+
+def test_the_page_explains_and_its_adapter_is_lossless(tmp_path: Path) -> None:
+    page = run("explain", "audit").stdout
+    assert run("explain", "adapters").stdout == page
+    lines = page.split("emitted:\n\n")[1].split("\n\n  case ")[0].splitlines()
+    path = write(tmp_path, "\n".join(line[2:] for line in lines) + "\n", "shown.py")
+    assert len([line for line in lines if line.strip()]) <= 14
+    assert run("audit", f"{path}:step", "--steps", "1", "--tables", "6").code == 0
+
+
+def test_help_names_the_command_and_its_options() -> None:
+    assert "audit" in run("--help").stdout
+    text = run("audit", "--help").stdout
+    for name in ("vocab", "gamma", "tables", "steps", "dtype", "budget", "mode", "reference"):
+        assert f"--{name} " in text
+    assert "Exit codes" in text
+
+
+def test_a_run_leaves_nothing_behind(sampler: Path) -> None:
+    before, here = set(sys.modules), os.getcwd()
+    run("audit", f"{sampler}:step", *SMALL)
+    new = {name for name in set(sys.modules) - before if not name.startswith("specdist.")}
+    assert "sampler" not in new
+    assert os.getcwd() == here
+    assert not (sampler.parent / "__pycache__").exists()
