@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from specdist.audit.case import uses_torch
@@ -106,15 +107,24 @@ def new_atom(run: Context, grid: Grid) -> Atom:
 
 def choose_index(run: Context, shares: Sequence[Fraction], what: str) -> int:
     """One index, decided; weights of 0 are branches that are never taken."""
-    total = sum(shares)
-    if total <= 0 or min(shares) < 0:
+    masses, said = _law_of(tuple(shares))
+    if masses is None:
         raise AdapterError(
-            f"{what} from weights that are no law: {_short(shares)}",
+            f"{what} from weights that are no law: {said}",
             place=whereabouts(),
             expected="weights of at least 0, with a positive sum",
         )
-    masses = tuple(share / total for share in shares)
-    return run.choose(f"{what} of {_short(shares)}", masses)
+    return run.choose(f"{what} of {said}", masses)
+
+
+@lru_cache(maxsize=4096)
+def _law_of(shares: tuple[Fraction, ...]) -> tuple[tuple[Fraction, ...] | None, str]:
+    """Weights over their sum, None for no law; and the weights in words."""
+    total = sum(shares)
+    said = _short(shares)
+    if total <= 0 or min(shares) < 0:
+        return None, said
+    return tuple(share / total for share in shares), said
 
 
 def exact_shares(weights: Any) -> tuple[Fraction, ...]:
@@ -122,7 +132,14 @@ def exact_shares(weights: Any) -> tuple[Fraction, ...]:
     listed = weights.tolist() if hasattr(weights, "tolist") else list(weights)
     if not isinstance(listed, list) or not listed or isinstance(listed[0], list):
         raise AdapterError("weights that are no row", place=whereabouts(), expected="a row [V]")
+    if all(type(weight) is float for weight in listed):
+        return _rationals(tuple(listed))
     return tuple(_rational(weight) for weight in listed)
+
+
+@lru_cache(maxsize=4096)
+def _rationals(weights: tuple[float, ...]) -> tuple[Fraction, ...]:
+    return tuple(_rational(weight) for weight in weights)
 
 
 def _rational(value: Any) -> Fraction:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from specdist.audit.interception import intercepted
+from specdist.audit.interception import intercepted, watched
 from specdist.audit.prefix_law import SequenceLaw
 from specdist.audit.program import Outcome, Program
 from specdist.audit.refusals import AdapterError, LateLibraryError, NotAFunctionError
 from specdist.audit.tables import Law, Tokens
 from specdist.audit.tree import Leaf, leaves, replayed
 
-_ZERO = Fraction(0)
+_ZERO, _ONE = Fraction(0), Fraction(1)
 Told = Callable[[int], None]
 
 
@@ -21,17 +21,22 @@ Told = Callable[[int], None]
 class Measured:
     """``emitted`` is the law of whole outputs, ``raised`` that of exceptions by text and place
     after what was emitted; ``drafted`` the mass of every draft token by the prefix it was drawn
-    after, where draft rows were handed to the test."""
+    after, where draft rows were handed to the test. ``unexplored`` is the mass that a budget left;
+    ``asked`` whether rows of the table were asked for."""
 
     emitted: SequenceLaw = field(default_factory=dict)
     raised: dict[tuple[Tokens, str, str], Fraction] = field(default_factory=dict)
     drafted: dict[Tokens, dict[int, Fraction]] = field(default_factory=dict)
     leaves: int = 0
     replays: int = 0
+    grids: set[str] = field(default_factory=set)
+    notes: set[str] = field(default_factory=set)
 
     def add(self, outcome: Outcome, mass: Fraction) -> None:
         """Takes one leaf."""
         self.leaves += 1
+        self.grids |= outcome.grids
+        self.notes |= outcome.notes
         if outcome.error:
             key = (outcome.tokens, outcome.error, outcome.place)
             self.raised[key] = self.raised.get(key, _ZERO) + mass
@@ -56,7 +61,7 @@ class Measured:
 
 
 def measure(program: Program, budget: int, told: Told | None = None) -> Measured:
-    """Walks every branch. ``told`` hears of every leaf.
+    """Walks every branch, or as many as ``budget`` says. ``told`` hears of every leaf.
 
     Raises AdapterError for an adapter that draws nothing or raises whatever is drawn, and
     NotAFunctionError where a run that is repeated comes to something else. A library that the
@@ -64,23 +69,36 @@ def measure(program: Program, budget: int, told: Told | None = None) -> Measured
     """
     with intercepted():
         try:
-            return _walk(program, budget, told)
+            with watched():
+                return _walk(program, budget, told)
         except LateLibraryError:
             return measure(program, budget, told)
 
 
 def _walk(program: Program, budget: int, told: Told | None) -> Measured:
     found = Measured()
-    ends: list[Leaf[Outcome]] = []
-    for leaf in _walked(program, budget):
+    kept: list[Leaf[Outcome]] = []
+    mass = _ZERO
+    for leaf in leaves(program, budget):
         found.add(leaf.outcome, leaf.mass)
-        ends = [*ends[:1], leaf]
+        mass += leaf.mass
+        last = leaf
+        if found.leaves & (found.leaves - 1) == 0:
+            kept.append(leaf)
         if told is not None:
             told(found.leaves)
-    if found.leaves == 1 and not ends[0].answers:
-        raise draws_nothing(ends[0].outcome)
+    if mass != 1:
+        raise ArithmeticError(f"the masses of all leaves sum to {mass}")
+    if found.leaves == 1 and not last.outcome.draws:
+        raise draws_nothing(last.outcome)
     if not found.emitted:
-        raise always_raises(ends[0].outcome)
+        raise always_raises(last.outcome)
+    _replay(program, [*kept, last], found)
+    return found
+
+
+def _replay(program: Program, ends: list[Leaf[Outcome]], found: Measured) -> None:
+    """Runs leaves once more: the first, second, fourth, eighth ... and the last."""
     for leaf in ends:
         found.replays += 1
         again = replayed(program, leaf)
@@ -91,11 +109,6 @@ def _walk(program: Program, budget: int, told: Told | None) -> Measured:
                 expected="every run begins in the same state and draws through what is intercepted",
                 advice="look for a generator that is not followed, or for state between runs",
             )
-    return found
-
-
-def _walked(program: Program, budget: int) -> Iterator[Leaf[Outcome]]:
-    return leaves(program, budget)
 
 
 def draws_nothing(outcome: Outcome) -> AdapterError:

@@ -85,7 +85,7 @@ def choice(
     shuffle: bool = True,
 ) -> Any:
     """Elements of ``a`` or of range(a), each with its probability."""
-    options = {"axis": axis} if isinstance(checked, np.random.Generator) else {}
+    options = {"axis": axis} if hasattr(checked, "integers") else {}
     checked.choice(a, size, replace, p, **options)  # its own errors
     items = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
     count = items.shape[axis]
@@ -142,7 +142,7 @@ def integers(
     endpoint: bool = False,
 ) -> Any:
     """Whole numbers of [low, high), or of [low, high] with ``endpoint``."""
-    modern = isinstance(checked, np.random.Generator)
+    modern = hasattr(checked, "integers")
     draw = checked.integers if modern else checked.randint
     like = draw(low, high, size, dtype, *([endpoint] if modern else []))
     first, last = (0, low) if high is None else (low, high)

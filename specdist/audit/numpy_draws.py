@@ -93,11 +93,11 @@ def state() -> object:
 
 
 def _state_of(real: Any) -> Any:
-    if isinstance(real, np.random.RandomState):
+    if isinstance(real, _REAL[1]):
         legacy = real.get_state(legacy=False)
         legacy["state"]["key"] = legacy["state"]["key"].tobytes()
         return legacy
-    bits = real.bit_generator if isinstance(real, np.random.Generator) else real
+    bits = real.bit_generator if isinstance(real, _REAL[0]) else real
     return bits.state
 
 

@@ -19,6 +19,7 @@ from specdist.audit.uniform import refuse
 
 _Generator, _RandomState = np.random.Generator, np.random.RandomState
 _BitGenerator, _SeedSequence = np.random.BitGenerator, np.random.SeedSequence
+_PCG64 = np.random.PCG64
 CHECKED = _Generator(np.random.PCG64(0))
 """Asked for shapes and errors; its numbers go nowhere."""
 CHECKED_LEGACY = _RandomState(0)
@@ -82,7 +83,7 @@ class BitGenerator:
         return [self.spawned() for _ in range(n_children)]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(np.random.PCG64, name):
+        if name.startswith("__") or not hasattr(_PCG64, name):
             raise AttributeError(name)
         raise refuse(f"{name} of a bit generator", "draw through a Generator")
 

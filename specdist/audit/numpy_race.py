@@ -72,6 +72,9 @@ class Noise(Traced):
         return f"<{self.atom.name}>"
 
 
+Noise.__name__ = "TracedNoise"  # errors of other libraries name it
+
+
 def new_noise(run: Context, gumbel: bool = False) -> Noise:
     """A fresh exponential, or Gumbel noise -log E."""
     run.draws += 1

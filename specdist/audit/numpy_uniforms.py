@@ -177,6 +177,9 @@ class Traces(np.ndarray[Any, Any]):
     tobytes = tofile = dump = dumps = byteswap = _refused
 
 
+Traces.__name__ = "TracedArray"  # errors of other libraries name it
+
+
 def cast(item: Any, kind: np.dtype[Any]) -> Any:
     """One element in another format."""
     if not isinstance(item, Traced):

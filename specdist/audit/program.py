@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from specdist.audit.confusion import confusion
 from specdist.audit.context import Context, Proposal, Setup, running
-from specdist.audit.interception import begin_run, intercepted, unfollowed
+from specdist.audit.interception import begin_run, intercepted, moved_since, unfollowed, unowned
 from specdist.audit.refusals import MET, AdapterError, AuditError, LateLibraryError
 from specdist.audit.tables import Table, Tokens
 from specdist.audit.tree import Session
@@ -17,12 +18,16 @@ from specdist.audit.tree import Session
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one run did. ``error`` and ``place`` are those of an exception that ended it."""
+    """What one run did. ``error`` and ``place`` are those of an exception that ended it;
+    ``draws`` how often it drew, ``grids`` and ``notes`` what a report has to say of that."""
 
     tokens: Tokens
     proposals: tuple[tuple[Tokens, Tokens, bool], ...]
     error: str = ""
     place: str = ""
+    draws: int = field(default=0, compare=False)
+    grids: frozenset[str] = field(default=frozenset(), compare=False)
+    notes: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,13 @@ class Program:
                     run.begin_step()
                     run.emitted += _tokens(step(), self.setup)
             except AuditError:
-                raise
-            except Exception as error:
                 _seen_whole()
+                raise
+            except (Exception, SystemExit) as error:
+                _seen_whole()
+                refusal = confusion(error)
+                if refusal is not None:
+                    raise refusal from error
                 return _outcome(run, f"{type(error).__name__}: {error}"[:200], _raised_at(error))
             _seen_whole()
         return _outcome(run)
@@ -62,15 +71,21 @@ class Program:
 def _seen_whole() -> None:
     """Raises what the audited code caught, and LateLibraryError where a run may have drawn past
     the audit."""
-    if MET:
-        raise MET[0]
     late = unfollowed()
     if late:
         raise LateLibraryError.of(late[0])
+    if MET:
+        raise MET[0]
+    moved = moved_since()
+    if moved:
+        raise unowned(moved)
 
 
 def _outcome(run: Context, error: str = "", place: str = "") -> Outcome:
-    return Outcome(run.emitted, tuple(map(_proposal, run.proposals)), error, place)
+    return Outcome(
+        run.emitted, tuple(map(_proposal, run.proposals)), error, place, run.draws,
+        frozenset(run.grids), frozenset(run.notes),
+    )  # fmt: skip
 
 
 def _proposal(proposal: Proposal) -> tuple[Tokens, Tokens, bool]:

@@ -182,6 +182,9 @@ class Uniform(Traced):
         return f"<{self.atom.name}>"
 
 
+Uniform.__name__ = "TracedUniform"  # errors of other libraries name it
+
+
 def _is_finite(value: Any) -> bool:
     try:
         return math.isfinite(value)
