@@ -65,7 +65,7 @@ def _draw_name(function: Any) -> str:
 def _draw(
     run: Context, function: Callable[..., Any], name: str, args: Sequence[Any], given: Any
 ) -> Any:
-    if function.__module__ == "torch.nn.init" or _is_parameter(args):
+    if getattr(function, "__module__", "") == "torch.nn.init" or _is_parameter(args):
         run.notes.add(PARAMETERS)
         return _untouched(lambda: function(*args, **given))
     if name in FOLLOWED_BY_SHAPE and not FOLLOWED_BY_SHAPE[name](args, given):
