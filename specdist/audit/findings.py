@@ -29,6 +29,7 @@ def findings_of(
     leaks = [result for result in results if result.outside.exact]
     if leaks:
         found.append(_outside(leaks))
+    found += _undecided(results)
     rounded = [result for result in results if result.verdict is Verdict.WITHIN_TOLERANCE]
     if rounded and not differing:
         worst = max(rounded, key=lambda result: result.total_variation.approx)
@@ -62,6 +63,43 @@ def _output(differing: Sequence[TableResult], smallest: Smallest | None) -> Find
         notes=tuple(notes),
         cause=named,
     )
+
+
+def _undecided(results: Sequence[TableResult]) -> list[Finding]:
+    """What a budget left, and what a probe's bound hides."""
+    found = []
+    left = [result for result in results if result.unexplored is not None]
+    if left:
+        worst = max(left, key=lambda result: _size(result.unexplored))
+        found.append(
+            Finding(
+                "undecided-budget",
+                Severity.WARNING,
+                f"the budget of {worst.leaves} leaves left a probability of "
+                f"{_size(worst.unexplored):.3g} unexplored ({worst.name})",
+                notes=(
+                    "V^(g+1) (1 + g/4) leaves a step at most, and steps multiply: fewer "
+                    "tokens, draft tokens or steps, or a higher --budget",
+                ),
+            )
+        )
+    hidden = [r for r in results if r.verdict is Verdict.UNDECIDED and r.unexplored is None]
+    if hidden:
+        worst = max(hidden, key=lambda result: result.total_variation.approx)
+        found.append(
+            Finding(
+                "undecided-precision",
+                Severity.WARNING,
+                f"a total variation of {worst.total_variation.approx:.3g} is within the bound of "
+                f"the probe, {_size(worst.bound):.3g} ({worst.name})",
+                notes=("more --replays make the bound smaller: it is ln(1/delta)/n",),
+            )
+        )
+    return found
+
+
+def _size(figure: Figure | None) -> float:
+    return 0.0 if figure is None else figure.approx
 
 
 def _raises(raising: Sequence[TableResult]) -> Finding:

@@ -24,39 +24,73 @@ ROUNDING = Fraction(1, 2**20)
 _ZERO = Fraction(0)
 
 
-def judged(found: Measured, table: Table, show: int) -> TableResult:
-    """The result of one table.
+def judged(
+    found: Measured, table: Table, show: int, reference: Measured | None = None
+) -> TableResult:
+    """The result of one table, against its target or against what another adapter emits.
 
-    The total variation is that of the joint law of the longest output; a shorter one is continued
-    by the target. An exception is an outcome that the target never has.
+    Against the target the total variation is that of the joint law of the longest output, a shorter
+    one being continued by the target; against an adapter it is that of whole outputs. An exception
+    is an outcome that the target never has. Where branches were left out, the total variation is
+    the least that is possible.
     """
-    length = found.longest
-    law = continued(found.emitted.items(), table.target, length)
-    reference = target_law(table.target, length)
+    length = found.longest if reference is None else max(found.longest, reference.longest)
+    law, right = _laws(found, table, length, reference)
     missing = sum(found.raised.values(), _ZERO)
-    distance = total_variation(law, reference) + missing / 2
-    first = total_variation(marginal(law, 1), marginal(reference, 1)) + missing / 2
-    draft = _draft_line(found, table)
-    lines = _lines(law, reference, show)
+    distance = _distance(law, right, missing, found.unexplored)
+    first = _distance(marginal(law, 1), marginal(right, 1), missing, found.unexplored)
+    bound = found.bound + (reference.bound if reference is not None else 0)
+    strange = _outside(law, table, right if reference is not None else None)
     return TableResult(
         name=table.name,
-        verdict=_verdict(distance),
+        verdict=_verdict(distance, bound, found.unexplored),
         length=length,
         total_variation=Figure.of(distance),
         first_variation=Figure.of(first),
-        outside=Figure.of(outside(law, table.target)),
+        outside=Figure.of(strange),
         leaves=found.leaves,
-        lines=lines,
-        sequences=len(law.keys() | reference.keys()),
+        lines=_lines(law, right, show),
+        sequences=len(law.keys() | right.keys()),
         raised=_raised(found),
-        draft=draft,
+        draft=_draft_line(found, table),
+        bound=Figure.of(bound) if bound else None,
+        unexplored=Figure.of(found.unexplored) if found.unexplored else None,
     )
 
 
-def _verdict(distance: Fraction) -> Verdict:
-    if not distance:
-        return Verdict.EQUAL
-    return Verdict.WITHIN_TOLERANCE if distance <= ROUNDING else Verdict.DIFFERENT
+def _laws(
+    found: Measured, table: Table, length: int, reference: Measured | None
+) -> tuple[SequenceLaw, SequenceLaw]:
+    if reference is not None:
+        return found.emitted, reference.emitted
+    law = continued(found.emitted.items(), table.target, length)
+    return law, target_law(table.target, length)
+
+
+def _distance(
+    law: SequenceLaw, right: SequenceLaw, missing: Fraction, unexplored: Fraction
+) -> Fraction:
+    """The total variation, or the least that it can be: mass above what is right stays above."""
+    if not unexplored:
+        return total_variation(law, right) + missing / 2
+    above = (max(_ZERO, mass - right.get(tokens, _ZERO)) for tokens, mass in law.items())
+    return sum(above, _ZERO) + missing
+
+
+def _outside(law: SequenceLaw, table: Table, right: SequenceLaw | None) -> Fraction:
+    if right is None:
+        return outside(law, table.target)
+    return sum((mass for tokens, mass in law.items() if not right.get(tokens)), _ZERO)
+
+
+def _verdict(distance: Fraction, bound: Fraction, unexplored: Fraction) -> Verdict:
+    """A law within rounding stands whatever a probe's bound is, which is printed with it; a larger
+    difference has to exceed the bound."""
+    if distance > ROUNDING + bound:
+        return Verdict.DIFFERENT
+    if distance > ROUNDING or unexplored:
+        return Verdict.UNDECIDED
+    return Verdict.WITHIN_TOLERANCE if distance or bound else Verdict.EQUAL
 
 
 def _lines(law: SequenceLaw, reference: SequenceLaw, show: int) -> tuple[SequenceLine, ...]:
@@ -80,9 +114,10 @@ def _raised(found: Measured) -> tuple[Raised, ...]:
 
 
 def _draft_line(found: Measured, table: Table) -> DraftLine | None:
-    """The draft position whose tokens follow their row least; None where no rows were handed."""
+    """The draft position whose tokens follow their row least; None where no rows were handed, and
+    where branches were left out."""
     worst: DraftLine | None = None
-    for prefix in sorted(found.drafted):
+    for prefix in sorted(found.drafted) if not found.unexplored else ():
         handed, drawn = table.draft(prefix), found.draft_law(prefix, table.vocab)
         distance = total_variation(_by_token(drawn), _by_token(handed))
         if worst is None or distance > (worst.total_variation.exact or _ZERO):

@@ -29,6 +29,9 @@ class Measured:
     drafted: dict[Tokens, dict[int, Fraction]] = field(default_factory=dict)
     leaves: int = 0
     replays: int = 0
+    unexplored: Fraction = _ZERO
+    bound: Fraction = _ZERO
+    asked: bool = False
     grids: set[str] = field(default_factory=set)
     notes: set[str] = field(default_factory=set)
 
@@ -37,6 +40,7 @@ class Measured:
         self.leaves += 1
         self.grids |= outcome.grids
         self.notes |= outcome.notes
+        self.asked |= outcome.asked
         if outcome.error:
             key = (outcome.tokens, outcome.error, outcome.place)
             self.raised[key] = self.raised.get(key, _ZERO) + mass
@@ -78,20 +82,23 @@ def measure(program: Program, budget: int, told: Told | None = None) -> Measured
 def _walk(program: Program, budget: int, told: Told | None) -> Measured:
     found = Measured()
     kept: list[Leaf[Outcome]] = []
-    mass = _ZERO
-    for leaf in leaves(program, budget):
+    found.unexplored = _ONE
+    for leaf in leaves(program):
+        if found.leaves == budget:
+            break
         found.add(leaf.outcome, leaf.mass)
-        mass += leaf.mass
+        found.unexplored -= leaf.mass
         last = leaf
         if found.leaves & (found.leaves - 1) == 0:
             kept.append(leaf)
         if told is not None:
             told(found.leaves)
-    if mass != 1:
-        raise ArithmeticError(f"the masses of all leaves sum to {mass}")
+    else:
+        if found.unexplored:
+            raise ArithmeticError(f"the masses of all leaves sum to {1 - found.unexplored}")
     if found.leaves == 1 and not last.outcome.draws:
         raise draws_nothing(last.outcome)
-    if not found.emitted:
+    if not found.emitted and not found.unexplored:
         raise always_raises(last.outcome)
     _replay(program, [*kept, last], found)
     return found

@@ -19,7 +19,8 @@ from specdist.audit.tree import Session
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one run did. ``error`` and ``place`` are those of an exception that ended it;
-    ``draws`` how often it drew, ``grids`` and ``notes`` what a report has to say of that."""
+    ``draws`` how often it drew, ``grids`` and ``notes`` what a report has to say of that;
+    ``asked`` whether rows of the table were asked for."""
 
     tokens: Tokens
     proposals: tuple[tuple[Tokens, Tokens, bool], ...]
@@ -28,6 +29,7 @@ class Outcome:
     draws: int = field(default=0, compare=False)
     grids: frozenset[str] = field(default=frozenset(), compare=False)
     notes: frozenset[str] = field(default=frozenset(), compare=False)
+    asked: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def _seen_whole() -> None:
 def _outcome(run: Context, error: str = "", place: str = "") -> Outcome:
     return Outcome(
         run.emitted, tuple(map(_proposal, run.proposals)), error, place, run.draws,
-        frozenset(run.grids), frozenset(run.notes),
+        frozenset(run.grids), frozenset(run.notes), bool(run.served),
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,14 +12,15 @@ from specdist import __version__
 from specdist.audit.context import Setup
 from specdist.audit.cost import predicted
 from specdist.audit.findings import findings_of
+from specdist.audit.interception import intercepted
 from specdist.audit.judge import judged
 from specdist.audit.known_faults import Observed, names_of
-from specdist.audit.measure import Told, measure
+from specdist.audit.measure import Measured, Told, measure
 from specdist.audit.program import Program
-from specdist.audit.refusals import AuditError, BudgetError
+from specdist.audit.refusals import AdapterError, BudgetError
+from specdist.audit.smallest import first_known, smaller, smallest
 from specdist.audit.tables import Table, tables
 from specdist.model.audit_report import AuditReport, Mode, Smallest, TableResult
-from specdist.model.figure import Figure
 from specdist.model.verdict import Verdict
 
 SCOPE = (
@@ -30,12 +31,16 @@ SCOPE = (
     "equal laws do not promise the same text under a fixed seed, or similar task scores",
 )
 _ORDER = (Verdict.DIFFERENT, Verdict.UNDECIDED, Verdict.WITHIN_TOLERANCE, Verdict.EQUAL)
+_NO_ROWS = "the adapter asks for no rows of the tables, so it was walked once"
+Walked = tuple[Table, Measured, TableResult]
 
 
 @dataclass(frozen=True)
 class Audit:
     """What is audited: the adapter under its name, and how far to go. ``budget`` is the most
-    leaves a table may have, ``show`` how many sequences a table of the report lists."""
+    leaves a table may have, ``show`` how many sequences a table of the report lists. The law is
+    held against the tables' target, or against that of a second adapter, ``reference``. A probe
+    (``mode``) has to predict ``replays`` runs, for a bound that holds with 1 - ``delta``."""
 
     adapter: Callable[[], Any]
     source: str
@@ -44,6 +49,10 @@ class Audit:
     budget: int = 1_000_000
     show: int = 10
     shown: Mapping[str, object] | None = None
+    reference: Callable[[], Any] | None = None
+    mode: str = Mode.TRACED
+    replays: int | None = None
+    delta: float | None = None
 
     @property
     def tables(self) -> list[Table]:
@@ -61,59 +70,94 @@ class Audit:
     def report(self, told: Told | None = None) -> AuditReport:
         """Walks every table. Raises AuditError for what cannot be followed."""
         expected = self.predicted
-        results: list[TableResult] = []
-        observed: list[Observed] = []
-        replays = 0
-        for table in self.tables:
-            found = measure(Program(self.adapter, self.setup, table), self.budget, told)
-            replays += found.replays
-            observed.append(Observed.of(table, found))
-            results.append(judged(found, table, self.show))
-        verdict = next(v for v in _ORDER if any(result.verdict is v for result in results))
-        smallest = self._smallest() if verdict is Verdict.DIFFERENT else None
-        if verdict is Verdict.DIFFERENT:
-            results = _named(results, names_of(observed, self.setup))
+        with intercepted():
+            walked = self._walked(told)
+            results = [result for _, _, result in walked]
+            verdict = next(v for v in _ORDER if any(result.verdict is v for result in results))
+            least = self._smallest(walked) if verdict is Verdict.DIFFERENT else None
+        if verdict is Verdict.DIFFERENT and self.reference is None:
+            results = _named(results, names_of(_observed(walked), self.setup))
+        measured = [found for _, found, _ in walked]
         return AuditReport(
             version=__version__,
             source=self.source,
-            mode=Mode.TRACED,
+            mode=Mode(self.mode),
             verdict=verdict,
             settings=self.shown or {},
             tables=tuple(results),
-            findings=findings_of(results, smallest, self.setup),
+            findings=findings_of(results, least, self.setup),
             predicted=expected,
-            runs=sum(result.leaves for result in results) + replays,
-            replays=replays,
-            smallest=smallest,
+            runs=sum(_runs(found) for found in measured),
+            replays=sum(found.replays for found in measured),
+            grids=_united([found.grids for found in measured]),
+            smallest=least,
+            notes=_united([found.notes for found in measured]),
             versions=_versions(),
             scope=SCOPE,
         )
 
-    def _smallest(self) -> Smallest | None:
-        """The first of the smaller cases that shows a difference."""
-        for setup, table in self._smaller():
-            try:
-                found = measure(Program(self.adapter, setup, table), self.budget)
-            except AuditError:  # another size may not suit the adapter
-                continue
-            result = judged(found, table, 0)
-            if result.verdict is Verdict.DIFFERENT:
-                rows = (table.target(()), table.draft(()))
-                figures = [tuple(map(Figure.of, row)) for row in rows]
-                return Smallest(
-                    setup.vocab, setup.gamma, setup.steps, table.name, figures[0], figures[1],
-                    result.total_variation,
-                )  # fmt: skip
-        return None
+    def _walked(self, told: Told | None) -> list[Walked]:
+        """Every table; only the first, where the adapter asks for no rows."""
+        walked: list[Walked] = []
+        for table in self.tables:
+            found, result = self._judged(self.setup, table, told)
+            walked.append((table, found, result))
+            if not found.asked:
+                found.notes.add(_NO_ROWS)
+                break
+        return walked
 
-    def _smaller(self) -> Iterator[tuple[Setup, Table]]:
-        """Every smaller case: fewer steps first, then fewer draft tokens, then fewer tokens."""
-        for steps in range(1, self.setup.steps + 1):
-            for gamma in range(1, self.setup.gamma + 1):
-                for vocab in range(2, self.setup.vocab + 1):
-                    setup = replace(self.setup, vocab=vocab, gamma=gamma, steps=steps)
-                    for table in tables(vocab, self.count):
-                        yield setup, table
+    def _judged(
+        self, setup: Setup, table: Table, told: Told | None = None
+    ) -> tuple[Measured, TableResult]:
+        found = self._measured(self.adapter, setup, table, told)
+        if self.reference is None:
+            return found, judged(found, table, self.show)
+        right = self._measured(self.reference, setup, table, told)
+        if right.raised or right.unexplored:
+            why = "raises" if right.raised else "has more leaves than the budget"
+            raise AdapterError(
+                f"the reference {why}",
+                expected="plain decoding that returns its tokens whatever is drawn",
+                advice="audit the reference by itself to see where",
+            )
+        found.asked |= right.asked
+        found.notes |= right.notes
+        return found, judged(found, table, self.show, right)
+
+    def _measured(
+        self, adapter: Callable[[], Any], setup: Setup, table: Table, told: Told | None
+    ) -> Measured:
+        program = Program(adapter, setup, table)
+        if self.mode == Mode.TRACED:
+            return measure(program, self.budget, told)
+        from specdist.audit.probe import DELTA, REPLAYS, probed
+
+        return probed(program, self.budget, told, self.replays or REPLAYS, self.delta or DELTA)
+
+    def _smallest(self, walked: Sequence[Walked]) -> Smallest | None:
+        """The smallest case that differs. A probe, which runs much more, and an adapter that asks
+        for no rows are not asked again."""
+        known = first_known(self.setup, walked)
+        if self.mode != Mode.TRACED or not walked[0][1].asked:
+            return known
+        cases = smaller(self.setup, self.count)
+        return smallest(cases, lambda setup, table: self._judged(setup, table)[1], known)
+
+
+def _observed(walked: Sequence[Walked]) -> list[Observed]:
+    return [
+        Observed.of(table, found, found.bound) for table, found, _ in walked if not found.unexplored
+    ]
+
+
+def _runs(found: Measured) -> int:
+    """How often the code was run for a table."""
+    return int(getattr(found, "runs", 0)) or found.leaves + found.replays
+
+
+def _united(sets: Sequence[set[str]]) -> tuple[str, ...]:
+    return tuple(sorted(set().union(*sets)))
 
 
 def _named(results: list[TableResult], names: tuple[str, ...]) -> list[TableResult]:

@@ -107,7 +107,11 @@ def _refuse_view(tensor: Tensor, name: str) -> None:
 
 
 def multinomial(
-    run: Context, probabilities: Tensor, num_samples: int, replacement: bool = False, **_options: Any
+    run: Context,
+    probabilities: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    **_options: Any,
 ) -> Tensor:
     """``torch.multinomial``: categorical draws, without replacement one after the other."""
     valid = bool(torch.isfinite(probabilities).all()) and bool((probabilities >= 0).all())

@@ -56,7 +56,8 @@ class TableResult:
     """One table. ``length`` is how many tokens the joint law has; ``first_variation`` is the total
     variation of the first token; ``lines`` are the sequences that differ most, the largest first;
     ``outside`` is the mass on sequences of target probability 0, whatever its size; ``bound`` is
-    what a probe may have missed; ``resembles`` names the known wrong rules with this very law."""
+    what a probe may have missed; ``unexplored`` the mass that a budget left, the total variation
+    being the least possible then; ``resembles`` names the known wrong rules with this very law."""
 
     name: str
     verdict: Verdict
@@ -70,6 +71,7 @@ class TableResult:
     raised: tuple[Raised, ...] = ()
     draft: DraftLine | None = None
     bound: Figure | None = None
+    unexplored: Figure | None = None
     resembles: tuple[str, ...] = ()
 
 

@@ -38,7 +38,6 @@ class Probed(Measured):
     with probability ``1 - delta``; ``replays`` are the runs that were predicted, ``runs`` all runs,
     and ``rounds`` the runs that mended the tree."""
 
-    bound: Fraction = Fraction(0)
     runs: int = 0
     rounds: int = 0
 
