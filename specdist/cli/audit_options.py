@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from specdist.cli import option_values as read
@@ -16,6 +15,7 @@ _TABLES, _RUN = "Tables", "Run"
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 FRAMEWORKS = ("torch", "numpy")
 MODES = ("traced", "probe")
+REPLAYS, CONFIDENCE = "2000", "0.999999"
 _SERVES = "Arrays that hold the rows, by default those that the adapter imports."
 _REFERENCE = "Plain decoding of the same engine: its law is then what is right."
 _REPLAYS = "Random runs that a probe must have foretold; they make its bound."
@@ -39,15 +39,15 @@ AUDIT: tuple[Option, ...] = (
     Option(
         "budget", _RUN, "Most leaves of a table.", "N", default="1000000", in_config=False
     ),
-    Option("replays", _RUN, _REPLAYS, "N", default="2000", in_config=False),
-    Option("confidence", _RUN, _CONFIDENCE, "R", default="0.999999", in_config=False),
+    Option("replays", _RUN, _REPLAYS, "N", default=REPLAYS, in_config=False),
+    Option("confidence", _RUN, _CONFIDENCE, "R", default=CONFIDENCE, in_config=False),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an audit is asked for. ``probing`` are the values that a probe has besides, by the
-    parameter of `Audit`; ``shown`` is everything under the names of the options."""
+    """What an audit is asked for. ``replays`` and ``confidence`` are those of a probe, None in
+    traced mode; ``shown`` is everything under the names of the options."""
 
     vocab: int = 3
     gamma: int = 2
@@ -58,7 +58,8 @@ class Asked:
     mode: str = "traced"
     reference: str | None = None
     budget: int = 1_000_000
-    probing: Mapping[str, Any] = field(default_factory=dict)
+    replays: int | None = None
+    confidence: str | None = None
 
     @property
     def shown(self) -> dict[str, object]:
@@ -67,7 +68,8 @@ class Asked:
             name: getattr(self, name)
             for name in ("vocab", "gamma", "tables", "steps", "dtype", "framework", "mode")
         }
-        found |= {"budget": self.budget, "reference": self.reference, **self.probing}
+        found |= {"budget": self.budget, "reference": self.reference}
+        found |= {"replays": self.replays, "confidence": self.confidence}
         return {name: value for name, value in found.items() if value not in (None, "")}
 
 
@@ -86,15 +88,26 @@ def read_asked(values: Mapping[str, Any]) -> Asked:
             for name, choices in _CHOICES.items()
             if name in found
         }
-        probing = {
-            name: convert(name, found[name]) for name, convert in _PROBING.items() if name in found
-        }
-        if probing and words.get("mode") != "probe":
+        words |= _of_a_probe(found) if words.get("mode") == "probe" else _of_none(found)
+        return Asked(**numbers, **words, reference=found.get("reference"))
+
+
+def _of_a_probe(found: Mapping[str, str]) -> dict[str, Any]:
+    """The values that a probe has besides."""
+    return {
+        "replays": _within("replays", found.get("replays", REPLAYS), 1, 10**9),
+        "confidence": _confidence("confidence", found.get("confidence", CONFIDENCE)),
+    }
+
+
+def _of_none(found: Mapping[str, str]) -> dict[str, Any]:
+    for name in ("replays", "confidence"):
+        if name in found:
             raise SettingsError(
-                f"--{next(iter(probing))} says nothing in traced mode",
+                f"--{name} says nothing in traced mode",
                 expected="--mode probe with it: traced laws have no bound",
             )
-        return Asked(**numbers, **words, reference=found.get("reference"), probing=probing)
+    return {}
 
 
 def _within(name: str, text: str, least: int, most: int) -> int:
@@ -106,13 +119,14 @@ def _within(name: str, text: str, least: int, most: int) -> int:
     return value
 
 
-def _confidence(name: str, text: str) -> Fraction:
+def _confidence(name: str, text: str) -> str:
+    """The text itself, of a number that is neither 0 nor 1."""
     value = read.share(name, text)
     if not 0 < value < 1:
         raise SettingsError(
             f"{name}={text} is out of range", expected="a number between 0 and 1, as 0.99"
         )
-    return value
+    return text.strip()
 
 
 _RANGES = {
@@ -123,7 +137,3 @@ _RANGES = {
     "budget": (1, 10**12),
 }
 _CHOICES = {"dtype": DTYPES, "framework": FRAMEWORKS, "mode": MODES}
-_PROBING: dict[str, Callable[[str, str], Any]] = {
-    "replays": lambda name, text: _within(name, text, 1, 10**9),
-    "confidence": _confidence,
-}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from fractions import Fraction
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -42,8 +43,10 @@ def audited(named: Named, other: Named | None, asked: Asked, chosen: Effective) 
         expected = audit.predicted
         if not chosen.output.quiet:
             console.err(_announced(expected, asked))
-        with Meter(chosen.output.progress, "auditing", "leaves") as meter:
-            meter.expect(expected)
+        probes = asked.mode == "probe"
+        unit = "runs" if probes else "leaves"
+        with Meter(chosen.output.progress, "auditing", unit) as meter:
+            meter.expect(None if probes else expected)
             report = _report(audit, meter)
     report = replace(report, line=adapter.line)
     return _graded(reproduced(report, asked), chosen)
@@ -68,13 +71,15 @@ def _audit(adapter: Loaded, reference: Loaded | None, asked: Asked, chosen: Effe
     from specdist.audit.run import Audit
 
     output = chosen.output
-    options: dict[str, Any] = dict(asked.probing)
-    if "confidence" in options:
-        options["delta"] = float(1 - options.pop("confidence"))
+    options: dict[str, Any] = {}
     if reference is not None:
         options["reference"] = reference.call
     if asked.mode != "traced":
         options["mode"] = asked.mode
+    if asked.replays is not None:
+        options["replays"] = asked.replays
+    if asked.confidence is not None:
+        options["delta"] = float(1 - Fraction(asked.confidence))
     known = {field.name for field in fields(Audit)}
     for name in options:
         if name not in known:

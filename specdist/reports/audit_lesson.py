@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from specdist.model.audit_report import AuditReport, DraftLine, Smallest, TableResult, Tokens
+from specdist.model.audit_report import (
+    AuditReport,
+    DraftLine,
+    SequenceLine,
+    Smallest,
+    TableResult,
+    Tokens,
+)
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding
 from specdist.reports import layout, page
 from specdist.reports.audit_words import Sizes, extent, margin, worst
 from specdist.reports.difference_text import TITLE, differences
-from specdist.reports.figure_text import Numerals
+from specdist.reports.figure_text import Numerals, fraction
 from specdist.reports.finding_text import headline
 from specdist.reports.forms.clean_text import one_line
 from specdist.reports.view import View, is_zero, plural
@@ -80,7 +87,8 @@ def is_of_exceptions(report: AuditReport, finding: Finding) -> bool:
 def table_of(report: AuditReport, finding: Finding) -> TableResult | None:
     """The table that a finding speaks of: the one that shows it most."""
     if is_of_exceptions(report, finding):
-        return max(report.tables, key=lambda t: sum(r.mass.approx for r in t.raised))
+        raising = [table for table in report.tables if table.raised]
+        return max(raising, key=lambda table: table.raised[0].mass.approx, default=None)
     if finding.ident == "drafted-mismatch":
         drafted = [table for table in report.tables if table.draft is not None]
         return max(drafted, key=lambda t: _of_draft(t).approx, default=None)
@@ -131,11 +139,23 @@ def sequences(report: AuditReport, table: TableResult, view: View, room: int) ->
         ]
         return layout.table(["tokens", "reference", "output", TITLE], rows, gap=gap, least=7)
 
-    lines, _ = view.table(build, room)
+    lines, wide = view.table(build, room)
     hidden = table.sequences - len(shown)
     if hidden > 0:
         lines.append(f"... {plural(hidden, 'more sequence')}")
-    return lines
+    return lines + (_exact_values(table.lines, shown, room) if wide else [])
+
+
+def _exact_values(
+    lines: Sequence[SequenceLine], shown: Sequence[tuple[Figure, ...]], room: int
+) -> list[str]:
+    """The exact values that are too long for the table, one a line."""
+    listed = ["", "exact values"]
+    for line, figures in zip(lines, shown, strict=False):
+        for name, figure in zip(("reference", "output", "difference"), figures, strict=True):
+            if figure.exact is not None and not Numerals().is_fraction(figure):
+                listed.append(f"{written(line.tokens, room)}  {name}  {fraction(figure.exact)}")
+    return listed if len(listed) > 2 else []
 
 
 def written(tokens: Tokens, room: int) -> str:

@@ -73,8 +73,9 @@ def facts_of(report: AuditReport) -> list[tuple[str, str]]:
     said = report.settings
     leaves = sum(table.leaves for table in report.tables)
     runs = (
-        f"{magnitude(report.runs)}: {plural(leaves, 'leaf', 'leaves')} "
-        f"({magnitude(report.predicted)} predicted), {plural(report.replays, 'replay')}"
+        f"{magnitude(report.runs)}: {magnitude(leaves)} {'leaf' if leaves == 1 else 'leaves'} "
+        f"({magnitude(report.predicted)} predicted), {magnitude(report.replays)} "
+        f"{'replay' if report.replays == 1 else 'replays'}"
     )
     rows = " ".join(str(said[name]) for name in ("framework", "dtype") if name in said)
     found = [
@@ -83,10 +84,21 @@ def facts_of(report: AuditReport) -> list[tuple[str, str]]:
         ("compared", f"with {against(report)}, {_joint(report)}"),
         ("grids", "; ".join(report.grids)),
         ("runs", runs),
+        ("bound", _bound(report)),
         ("versions", ", ".join(f"{name} {known}" for name, known in report.versions.items())),
         *(("note", note) for note in report.notes),
     ]
     return [(name, text) for name, text in found if text]
+
+
+def _bound(report: AuditReport) -> str:
+    """How sure a probe is, and of what; empty for traced laws."""
+    if report.mode is Mode.TRACED:
+        return ""
+    said = {name: report.settings.get(name) for name in ("replays", "confidence")}
+    replays = f"{said['replays']} random runs" if said["replays"] else "random runs"
+    sure = f", with confidence {said['confidence']}" if said["confidence"] else ""
+    return f"{replays} a table came out as foretold: wrong by at most what follows +-{sure}"
 
 
 def _joint(report: AuditReport) -> str:
