@@ -4,11 +4,6 @@ random numbers as arguments.
 specdist audit sample_inputs/audit/triton_kernel.py:step --mode probe --gamma 1 --steps 1
 """
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import torch
 from triton_interpreter import tl, triton
 

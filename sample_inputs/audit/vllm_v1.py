@@ -3,11 +3,7 @@
 SPECDIST_VLLM=vllm specdist audit vllm_v1.py:Sampled --mode probe --steps 1
 """
 
-import sys
-from pathlib import Path
 from types import SimpleNamespace
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 import torch
 import triton_interpreter  # noqa: F401

@@ -4,11 +4,6 @@ verification, and both with one-hot drafts.
 SPECDIST_VLLM=vllm specdist audit vllm_v2.py:Block --mode probe --steps 1
 """
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import numpy as np
 import torch
 import vllm_shims  # noqa: F401
