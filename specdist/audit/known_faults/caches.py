@@ -9,41 +9,46 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from specdist.audit.known_faults.rows import Fault, Rows, Step
-from specdist.audit.known_faults.token_chain import accepted, ending
+from specdist.audit.known_faults.token_chain import ending, ratio
 from specdist.audit.tables import Tokens
 
-Kept = Callable[[Tokens, int, Tokens], Tokens]
-"""(x, n, y) -> what a step leaves in the cache; y is empty where no token followed."""
+Kept = Callable[[Rows, int, Tokens], Tokens]
+"""What a step leaves in the cache, from its rows, n and y; y is empty where no token followed."""
 
 
-def whole(x: Tokens, n: int, y: Tokens) -> Tokens:
+def whole(rows: Rows, n: int, y: Tokens) -> Tokens:
     """Every draft token, rejected ones too, then y."""
-    return x + y
+    return rows.tokens(rows.gamma) + y
 
 
-def rejected_in_place(x: Tokens, n: int, y: Tokens) -> Tokens:
+def rejected_in_place(rows: Rows, n: int, y: Tokens) -> Tokens:
     """The rejected draft token where y belongs."""
-    return x[: n + 1] if n < len(x) else x + y
+    return rows.tokens(n + 1) if n < rows.gamma else rows.tokens(n) + y
 
 
-def without_last(x: Tokens, n: int, y: Tokens) -> Tokens:
+def without_last(rows: Rows, n: int, y: Tokens) -> Tokens:
     """The accepted tokens, y missing."""
-    return x[:n]
+    return rows.tokens(n)
 
 
-def without_recovered(x: Tokens, n: int, y: Tokens) -> Tokens:
+def without_recovered(rows: Rows, n: int, y: Tokens) -> Tokens:
     """y missing after a rejection."""
-    return x[:n] if n < len(x) else x + y
+    return rows.tokens(n) + (y if n == rows.gamma else ())
 
 
-def without_bonus(x: Tokens, n: int, y: Tokens) -> Tokens:
+def without_bonus(rows: Rows, n: int, y: Tokens) -> Tokens:
     """y missing after full acceptance."""
-    return x[:n] + (y if n < len(x) else ())
+    return rows.tokens(n) + (y if n < rows.gamma else ())
 
 
-def only_emitted_of_last(x: Tokens, n: int, y: Tokens) -> Tokens:
-    """x and y as emitted."""
-    return x[:n] + y
+def emitted(rows: Rows, n: int, y: Tokens) -> Tokens:
+    """What was emitted."""
+    return rows.tokens(n) + y
+
+
+def nothing(rows: Rows, n: int, y: Tokens) -> Tokens:
+    """No token."""
+    return ()
 
 
 class Cached:
@@ -55,17 +60,19 @@ class Cached:
         self._cache: Tokens = ()
 
     def __call__(self, rows: Rows) -> Iterator[int]:
-        """One step; what it leaves in the cache is there before the first token is yielded."""
+        """One step; its cache is written when it is over."""
         if "target" in self._sides:
             rows.target_context = self._cache
         if "draft" in self._sides:
             rows.draft_context = self._cache
-        n = accepted(rows)
+        n = 0
+        while n < rows.gamma and rows.coin(ratio(rows, n)):
+            yield rows.token(n)
+            n += 1
         y = ending(rows, n)
-        x = rows.tokens(rows.gamma)
-        added = self._kept(x, n, y)
+        yield from y
+        added = self._kept(rows, n, y)
         self._cache = added if self._forgets else self._cache + added
-        yield from (*x[:n], *y)
 
 
 def _fault(name: str, kept: Kept, sides: str, forgets: bool = False) -> Fault:
@@ -88,11 +95,11 @@ CACHES = (
     *_both("cache lacks the last token of the step before", without_last),
     *_both("cache lacks the recovered token", without_recovered),
     *_both("cache lacks the bonus token", without_bonus),
-    _fault("cache holds the last step only (target)", only_emitted_of_last, "target", True),
-    _fault("cache holds the last step only (target and draft)", only_emitted_of_last,
+    _fault("cache holds the last step only (target)", emitted, "target", True),
+    _fault("cache holds the last step only (target and draft)", emitted,
            "target draft", True),
     _fault("cache is not updated: every step reads the first context (target)",
-           lambda x, n, y: (), "target"),
+           nothing, "target"),
     _fault("cache is not updated: every step reads the first context (target and draft)",
-           lambda x, n, y: (), "target draft"),
+           nothing, "target draft"),
 )  # fmt: skip

@@ -3,15 +3,17 @@ cut or tempered on one side only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
+from itertools import product
 
 from specdist.audit.known_faults.acceptance import of_target
 from specdist.audit.known_faults.recovery import one_hot_residual
-from specdist.audit.known_faults.rows import Change, Fault, Rows, stateless, unchanged
+from specdist.audit.known_faults.rows import Alike, Change, Fault, Rows, stateless, unchanged
 from specdist.audit.known_faults.token_chain import ZERO, TokenChain, argmax, bonus_row, point
-from specdist.audit.tables import Law, Table
+from specdist.audit.tables import Law, Table, Tokens
 
 PARTS = 64
 """Rows of the tables are multiples of 1/PARTS, so thresholds of k/PARTS are all there are."""
@@ -105,19 +107,52 @@ def cuts(vocab: int) -> Iterator[Change]:
 
 
 def on_one_side(change: Change, table: Table, how: str) -> Iterator[Fault]:
-    """The change in some places only; ``how`` says in words what it is."""
-    target, draft = change(table.target(())), change(table.draft(()))
-    yield stateless(
-        f"draft tokens are drawn {how}, tested without", TokenChain(drafted=change), draft
-    )
-    yield stateless(
-        f"draft tokens are tested {how}, drawn without", TokenChain(tested=change), draft
-    )
-    yield stateless(f"the target's rows are read {how}", TokenChain(target=change), target)
-    yield stateless(f"the target's rows are tested {how}, the bonus is drawn without",
-                    TokenChain(target=change, bonus=unchanged_bonus), target)  # fmt: skip
-    yield stateless(f"the bonus is drawn {how}, the tests go without",
-                    TokenChain(bonus=lambda rows, i: change(rows.target(i))))  # fmt: skip
+    """The change in some places of the test only; ``how`` says in words what it is. None where every row
+    becomes a point mass: that is another fault."""
+    drafts = alike_rows(lambda prefix: change(table.draft(prefix)), table.vocab)
+    targets = alike_rows(lambda prefix: change(table.target(prefix)), table.vocab)
+    if not _one_hot(drafts):
+        yield stateless(
+            f"draft tokens are drawn {how}, tested without", TokenChain(drafted=change), drafts
+        )
+        yield stateless(
+            f"draft tokens are tested {how}, drawn without", TokenChain(tested=change), drafts
+        )
+    if not _one_hot(targets):
+        whole = TokenChain(target=change)
+        yield stateless(f"the target's rows are read {how}", whole, targets)
+        yield stateless(
+            f"the target's rows are tested {how}, the bonus is drawn without",
+            replace(whole, bonus=unchanged_bonus),
+            targets,
+        )
+
+
+def bonus_with(change: Change, table: Table, gamma: int, how: str) -> Iterator[Fault]:
+    """The change for the bonus row only."""
+    bonuses = alike_rows(lambda prefix: change(table.target(prefix)), table.vocab, gamma)
+    chain = TokenChain(bonus=lambda rows, i: change(rows.target(i)))
+    yield stateless(f"the bonus is drawn {how}, the tests go without", chain, bonuses)
+
+
+Rowed = Callable[[Tokens], Law]
+
+
+def alike_rows(row: Rowed, vocab: int, first: int = 0) -> Alike:
+    """The rows that decide the first tokens: those after ``first`` tokens and more."""
+
+    @lru_cache
+    def key(tokens: int) -> tuple[Law, ...]:
+        prefixes = (z for i in range(first, tokens) for z in product(range(vocab), repeat=i))
+        return tuple(row(prefix) for prefix in prefixes)
+
+    return key
+
+
+def _one_hot(rows: Alike) -> bool:
+    """Whether every row of the first tokens has one token only."""
+    key = rows(2)
+    return isinstance(key, tuple) and all(max(row) == 1 for row in key)
 
 
 def unchanged_bonus(rows: Rows, i: int) -> Law:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
+from specdist.audit.known_faults.draft_laws import PARTS, alike_rows
 from specdist.audit.known_faults.rows import Fault, Rows, Step, stateless
 from specdist.audit.known_faults.token_chain import accepted, ending, ratio, residual
-from specdist.audit.tables import Table
-
-PARTS = 64
+from specdist.audit.tables import Law, Table, Tokens
 
 
 def dropping(least: Fraction) -> Step:
@@ -119,8 +118,12 @@ def drops(table: Table) -> Iterator[Fault]:
     """Every threshold that makes a difference to rows of multiples of 1/64."""
     name = "drops a draft token because of its own probability, and draws from the target"
     for least in (Fraction(k, PARTS) for k in range(1, PARTS)):
-        kept = tuple(mass >= least for mass in table.draft(()))
+        kept = alike_rows(_kept(table, least), table.vocab)
         yield stateless(name, dropping(least), kept)
+
+
+def _kept(table: Table, least: Fraction) -> Callable[[Tokens], Law]:
+    return lambda prefix: tuple(Fraction(mass >= least) for mass in table.draft(prefix))
 
 
 def cuts_after_test(gamma: int) -> Iterator[Fault]:

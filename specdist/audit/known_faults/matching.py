@@ -5,28 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from specdist.audit.context import Setup
+from specdist.audit.judge import ROUNDING
 from specdist.audit.known_faults.draft_laws import top
 from specdist.audit.known_faults.fault_law import Shape, emissions, fault_law
 from specdist.audit.known_faults.registry import faults
 from specdist.audit.known_faults.rows import Fault
-from specdist.audit.judge import ROUNDING
 from specdist.audit.measure import Measured
-from specdist.audit.prefix_law import SequenceLaw, continued, marginal, target_law, total_variation
+from specdist.audit.prefix_law import (
+    SequenceLaw,
+    continued,
+    marginal,
+    target_law,
+    total_variation,
+)
 from specdist.audit.tables import Table
 
 _MOST_SEQUENCES = 50_000
+_SHARED = 3
+"""Laws of up to so many tokens are compared once for all faults that have them in common."""
 
 
 @dataclass(frozen=True)
 class Observed:
     """The measured law of the first ``length`` tokens on a table, the longest output's length.
-    ``bound`` is how far it may be from the true one: 0 in traced mode."""
+    ``fixed``: every output has it. ``bound`` is how far the law may be from the true one: 0 in
+    traced mode."""
 
     table: Table
     law: SequenceLaw
     length: int
+    fixed: bool = False
     bound: Fraction = Fraction(0)
 
     @classmethod
@@ -34,18 +45,27 @@ class Observed:
         """What was measured on a table; runs that raised have no tokens to be explained."""
         length = found.longest
         law = continued(found.emitted.items(), table.target, length)
-        return cls(table, law, length, bound)
+        fixed = all(len(tokens) == length for tokens in found.emitted)
+        return cls(table, law, length, fixed, bound)
 
     @property
     def tolerance(self) -> Fraction:
         """Total variations up to this are no difference."""
         return ROUNDING + self.bound
 
-    @property
+    @cached_property
     def differs(self) -> bool:
         """Whether the target's own law is another one."""
         reference = target_law(self.table.target, self.length)
         return total_variation(self.law, reference) > self.tolerance
+
+    @cached_property
+    def begun(self) -> list[SequenceLaw]:
+        """The laws of the first 0, 1, 2, ... tokens, as far as they are compared."""
+        laws = [self.law]
+        for length in range(self.length - 1, -1, -1):
+            laws.append(marginal(laws[-1], length))
+        return [law for law in reversed(laws) if len(law) <= _MOST_SEQUENCES]
 
 
 def names_of(observed: Sequence[Observed], setup: Setup) -> tuple[str, ...]:
@@ -59,17 +79,12 @@ def names_of(observed: Sequence[Observed], setup: Setup) -> tuple[str, ...]:
     ordered = sorted(observed, key=lambda item: not item.differs)
     if not ordered or not ordered[0].differs:
         return ()
-    begun: Begun = {}
-    for shape, greedy in _shapes(ordered, setup):
+    for greedy in (False, True):
         seen = [_greedy(item) for item in ordered] if greedy else ordered
-        first = seen[0]
-        found = [
-            fault.name
-            for fault in faults(first.law, first.table, setup)
-            if _begins(fault, first, shape, greedy, begun) and _explains(fault, seen, shape)
-        ]
-        if found:
-            return tuple(dict.fromkeys(found))
+        for shape in _shapes(seen, setup):
+            names = _Search(seen, shape, setup).names()
+            if names:
+                return names
     return ()
 
 
@@ -79,56 +94,68 @@ def _greedy(item: Observed) -> Observed:
     return replace(item, table=replace(item.table, draft=lambda prefix: top(draft(prefix))))
 
 
-def _shapes(observed: Sequence[Observed], setup: Setup) -> Iterator[tuple[Shape, bool]]:
-    """What the adapter may be: single steps, or whole loops that emit a fixed number of tokens;
-    with drafts that are sampled, or with one-hot ones."""
+def _shapes(observed: Sequence[Observed], setup: Setup) -> Iterator[Shape]:
+    """What a call of the adapter may be: a step, with or without a bonus, or a whole loop that
+    emits a fixed number of tokens."""
     length = max(item.length for item in observed)
     steps, gamma = setup.steps, setup.gamma
-    shapes = [Shape(steps, gamma), Shape(steps, gamma, bonus=False)]
-    loop = length // steps
-    if loop * steps == length and loop > 1:
-        shapes.append(Shape(steps, gamma, loop=loop, clipped=True))
-        shapes.append(Shape(steps, gamma, loop=loop))
-    return ((shape, greedy) for greedy in (False, True) for shape in shapes)
+    if length <= steps * (gamma + 1):
+        yield Shape(steps, gamma)
+    if length <= steps * gamma:
+        yield Shape(steps, gamma, bonus=False)
+    loop, rest = divmod(length, steps)
+    if loop > 1 and not rest and all(item.fixed for item in observed):
+        yield Shape(steps, gamma, loop=loop, clipped=True)
+        yield Shape(steps, gamma, loop=loop)
 
 
-Begun = dict[tuple[str, object, int, bool], bool]
+class _Search:
+    """All faults, held against what was measured under one shape."""
 
+    def __init__(self, observed: Sequence[Observed], shape: Shape, setup: Setup) -> None:
+        self._observed, self._shape, self._setup = observed, shape, setup
+        self._known: dict[object, bool | None] = {}
 
-def _begins(fault: Fault, first: Observed, shape: Shape, greedy: bool, begun: Begun) -> bool:
-    """Whether the law of the first token may be the fault's: asked once for all faults, and all
-    shapes, that begin alike."""
-    key = (fault.name, fault.begins, shape.drafts(shape.loop or shape.gamma + 1), greedy)
-    if key not in begun:
-        law = fault_law(fault, first.table, shape, 1)
-        distance = total_variation(law, marginal(first.law, 1)) if law is not None else None
-        begun[key] = distance is None or distance <= first.tolerance
-    return begun[key]
+    def names(self) -> tuple[str, ...]:
+        """The names of those that explain it."""
+        found: dict[str, None] = {}
+        first = self._observed[0]
+        for fault in faults(first.law, first.table, self._setup):
+            if fault.name not in found and self._explains(fault):
+                found[fault.name] = None
+        return tuple(found)
 
+    def _explains(self, fault: Fault) -> bool:
+        """Whether the fault has every law that it has an opinion on, and a differing one among
+        them."""
+        explained = False
+        for number, item in enumerate(self._observed):
+            same = self._same(fault, item, shared=number == 0)
+            if same is False:
+                return False
+            explained = explained or (same is True and item.differs)
+        return explained
 
-def _explains(fault: Fault, observed: Sequence[Observed], shape: Shape) -> bool:
-    """Whether the fault has every law that it has an opinion on, and a differing one among them."""
-    explained = False
-    for item in observed:
-        same = _same(fault, item, shape)
-        if same is False:
-            return False
-        explained = explained or (same is True and item.differs)
-    return explained
+    def _same(self, fault: Fault, item: Observed, shared: bool) -> bool | None:
+        """Whether the two laws are one; None where the fault has none. Short laws come first,
+        which is cheap; ``shared``: those of faults that are alike are made once."""
+        for length in range(1, len(item.begun)):
+            if shared and length <= _SHARED and fault.alike is not None:
+                key = (fault.name, length, fault.alike(length))
+                if key not in self._known:
+                    self._known[key] = self._near(fault, item, length)
+                near = self._known[key]
+            else:
+                near = self._near(fault, item, length)
+            if near is not True:
+                return near
+        if self._shape.loop or len(item.begun) <= item.length:
+            return True
+        longest = emissions(fault, item.table, self._shape, item.length + 1)
+        return max(map(len, longest)) == item.length
 
-
-def _same(fault: Fault, item: Observed, shape: Shape) -> bool | None:
-    """Whether the two laws are one; None where the fault has none."""
-    deepest = item.length
-    while deepest > 1 and item.table.vocab**deepest > _MOST_SEQUENCES:
-        deepest -= 1
-    for length in range(1, deepest + 1):
-        law = fault_law(fault, item.table, shape, length)
+    def _near(self, fault: Fault, item: Observed, length: int) -> bool | None:
+        law = fault_law(fault, item.table, self._shape, length)
         if law is None:
             return None
-        if total_variation(law, marginal(item.law, length)) > item.tolerance:
-            return False
-    if shape.loop or deepest < item.length:
-        return True
-    longest = emissions(fault, item.table, shape, item.length + 1)
-    return max(map(len, longest)) == item.length
+        return total_variation(law, item.begun[length]) <= item.tolerance

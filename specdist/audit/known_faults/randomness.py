@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from specdist.audit.known_faults.rows import Fault, Rows, Step, Unit, stateless
-from specdist.audit.known_faults.token_chain import TokenChain, ratio, residual
-from specdist.audit.tables import Law
+from specdist.audit.known_faults.token_chain import TokenChain, positive, ratio, residual
+from specdist.audit.tables import Law, Tokens
 
 
 def across_positions(rows: Rows) -> Iterator[int]:
@@ -84,9 +84,8 @@ def drawn_by_lookup(test_with_draft: bool, recover_with_draft: bool) -> Step:
             token = number.index(draft)
             share = min(Fraction(1), target[token] / draft[token])
             if not (number if test_with_draft else rows.unit()).below(share):
-                weights = tuple(max(a - b, Fraction(0)) for a, b in zip(target, draft, strict=True))
                 again = number if recover_with_draft else rows.unit()
-                yield again.index(weights)
+                yield again.index(positive(target, draft))
                 return
             drafted.append(token)
             yield token
@@ -115,25 +114,23 @@ class Reseeded:
         return self._numbers[at]
 
     def __call__(self, rows: Rows) -> Iterator[int]:
-        """One step: drafts first, then the tests, then the recovered token or the bonus."""
-        at = 0
-        drafted: tuple[int, ...] = ()
-        for _ in range(rows.gamma):
-            row = rows.table.draft(rows.context + drafted)
-            drafted += (self._number(rows, at, self._drafts).index(row),)
-            at += self._drafts
-        for i, token in enumerate(drafted):
-            prefix = rows.context + drafted[:i]
+        """One step. The stream gives the drafts' numbers first, then those of the tests, then that
+        of the recovered token or the bonus; numbers cost nothing before they are asked."""
+        drafted: Tokens = ()
+        tests = rows.gamma * self._drafts
+        for i in range(rows.gamma):
+            prefix = rows.context + drafted
             target, draft = rows.table.target(prefix), rows.table.draft(prefix)
-            accepted = self._number(rows, at, self._tests).below(target[token] / draft[token])
-            at += self._tests
-            if not accepted:
-                at += (rows.gamma - 1 - i) * (self._tests and self._at_once)
-                weights = tuple(max(a - b, Fraction(0)) for a, b in zip(target, draft, strict=True))
-                yield self._number(rows, at, self._last).index(weights)
+            token = self._number(rows, i, self._drafts).index(draft)
+            number = self._number(rows, tests + i, self._tests)
+            if not number.below(target[token] / draft[token]):
+                tested = (rows.gamma if self._at_once else i + 1) * self._tests
+                yield self._number(rows, tests + tested, self._last).index(positive(target, draft))
                 return
             yield token
+            drafted += (token,)
         if rows.bonus:
+            at = tests + rows.gamma * self._tests
             yield self._number(rows, at, self._last).index(
                 rows.table.target(rows.context + drafted)
             )

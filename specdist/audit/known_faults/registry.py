@@ -7,12 +7,15 @@ from fractions import Fraction
 from itertools import pairwise, product
 
 from specdist.audit.context import Setup
+from specdist.audit.judge import ROUNDING
 from specdist.audit.known_faults.acceptance import ACCEPTANCE, LENIENCES
 from specdist.audit.known_faults.block_rules import BLOCK_RULES, JOINT_RATIO
 from specdist.audit.known_faults.bonus import BONUS
 from specdist.audit.known_faults.caches import CACHES
 from specdist.audit.known_faults.draft_laws import (
     DRAFT_LAWS,
+    alike_rows,
+    bonus_with,
     cuts,
     on_one_side,
     powers,
@@ -29,8 +32,8 @@ from specdist.audit.known_faults.row_places import (
 )
 from specdist.audit.known_faults.rows import Fault, Rows, stateless
 from specdist.audit.known_faults.token_chain import TokenChain, quotient
-from specdist.audit.prefix_law import SequenceLaw
-from specdist.audit.tables import Table
+from specdist.audit.prefix_law import SequenceLaw, marginal, target_law, total_variation
+from specdist.audit.tables import Law, Table, Tokens
 
 SINGLE: tuple[Fault, ...] = (
     *ACCEPTANCE,
@@ -59,14 +62,24 @@ def faults(law: SequenceLaw, table: Table, setup: Setup) -> Iterator[Fault]:
         yield from family(law, table, setup)
 
 
-def _cut_rows(law: SequenceLaw, table: Table, setup: Setup) -> Iterator[Fault]:
-    for change in cuts(setup.vocab):
-        yield from on_one_side(change, table, "with a cut row (top-k, top-p, min-p)")
+def _changed_rows(law: SequenceLaw, table: Table, setup: Setup) -> Iterator[Fault]:
+    """Rows that are cut or tempered in one place only."""
+    bonus_alone = _right(law, table, setup.gamma)
+    if bonus_alone and _right(law, table, setup.gamma + 1):
+        return
+    changes = [(change, "at another temperature") for change in powers()]
+    changes += [(change, "with a cut row (top-k, top-p, min-p)") for change in cuts(setup.vocab)]
+    for change, how in changes:
+        if bonus_alone:
+            yield from bonus_with(change, table, setup.gamma, how)
+        else:
+            yield from on_one_side(change, table, how)
 
 
-def _tempered_rows(law: SequenceLaw, table: Table, setup: Setup) -> Iterator[Fault]:
-    for change in powers():
-        yield from on_one_side(change, table, "at another temperature")
+def _right(law: SequenceLaw, table: Table, length: int) -> bool:
+    """Whether the law of the first tokens is the target's."""
+    begun = marginal(law, length)
+    return total_variation(begun, target_law(table.target, length)) <= ROUNDING
 
 
 def _ids(law: SequenceLaw, table: Table, setup: Setup) -> Iterator[Fault]:
@@ -81,7 +94,7 @@ def _constant_uniform(law: SequenceLaw, table: Table, setup: Setup) -> Iterator[
     prefixes = [z for i in range(setup.gamma) for z in product(range(setup.vocab), repeat=i)]
     pairs = [(table.target(z), table.draft(z)) for z in prefixes]
     ratios = {quotient(p, q) for target, draft in pairs for p, q in zip(target, draft, strict=True)}
-    for low, high in pairwise(sorted(ratios | {Fraction(0), Fraction(1)})):
+    for low, high in pairwise(sorted((ratios - {Fraction(0)}) | {Fraction(1)})):
         yield _above((low + high) / 2, table)
 
 
@@ -90,10 +103,12 @@ def _above(number: Fraction, table: Table) -> Fault:
         token = rows.token(i)
         return Fraction(number < quotient(rows.target(i)[token], rows.draft(i)[token]))
 
+    def accepted(prefix: Tokens) -> Law:
+        both = zip(table.target(prefix), table.draft(prefix), strict=True)
+        return tuple(Fraction(number < quotient(above, below)) for above, below in both)
+
     name = "tests with a uniform that is always the same number (a fixed seed)"
-    both = zip(table.target(()), table.draft(()), strict=True)
-    begins = tuple(number < quotient(above, below) for above, below in both)
-    return stateless(name, TokenChain(accept), begins)
+    return stateless(name, TokenChain(accept), alike_rows(accepted, table.vocab))
 
 
 FAMILIES: tuple[Family, ...] = (
@@ -104,7 +119,6 @@ FAMILIES: tuple[Family, ...] = (
     lambda law, table, setup: LENIENCES,
     lambda law, table, setup: FLOORED,
     lambda law, table, setup: drops(table),
-    _tempered_rows,
     _constant_uniform,
-    _cut_rows,
+    _changed_rows,
 )

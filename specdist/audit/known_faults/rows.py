@@ -116,18 +116,22 @@ Step = Callable[[Rows], Iterator[int]]
 """One step: yields the tokens that it emits, one after the other."""
 
 
+Alike = Callable[[int], object]
+"""From a number of tokens to a key: faults of one name and one key have the same law of so many
+first tokens, on the table that they were made for."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """A wrong rule: ``name`` is a short sentence of the field, ``begin`` makes the step of a run;
-    ``stateful`` where steps of one run share what they draw or cache. Faults of one name and one
-    ``begins`` have the same law of the first token on the table that they were made for."""
+    ``stateful`` where steps of one run share what they draw or cache."""
 
     name: str
     begin: Callable[[], Step]
     stateful: bool = False
-    begins: object = None
+    alike: Alike | None = None
 
 
-def stateless(name: str, step: Step, begins: object = None) -> Fault:
+def stateless(name: str, step: Step, alike: Alike | None = None) -> Fault:
     """A fault that lies in each step by itself."""
-    return Fault(name, lambda: step, begins=begins)
+    return Fault(name, lambda: step, alike=alike)
