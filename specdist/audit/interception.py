@@ -21,6 +21,7 @@ _FOLLOWED = {
     "random": "specdist.audit.random_draws",
     "numpy": "specdist.audit.numpy_draws",
     "torch": "specdist.audit.torch_draws",
+    "jax": "specdist.audit.jax_draws",
 }
 """Library -> module whose ``intercepted()`` answers its draws while it is entered."""
 

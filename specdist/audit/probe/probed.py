@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from specdist.audit.interception import intercepted
+from specdist.audit.interception import intercepted, watched
 from specdist.audit.measure import Measured, Told, always_raises, draws_nothing
 from specdist.audit.probe.completions import faithful, recorded, scattered
 from specdist.audit.probe.explore import Explorer
@@ -67,7 +67,8 @@ def probed(
         )
     with intercepted():
         try:
-            return _probed(program, budget, told, replays, delta)
+            with watched():
+                return _probed(program, budget, told, replays, delta)
         except LateLibraryError:
             return probed(program, budget, told, replays, delta)
 
