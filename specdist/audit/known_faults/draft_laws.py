@@ -107,8 +107,8 @@ def cuts(vocab: int) -> Iterator[Change]:
 
 
 def on_one_side(change: Change, table: Table, how: str) -> Iterator[Fault]:
-    """The change in some places of the test only; ``how`` says in words what it is. None where every row
-    becomes a point mass: that is another fault."""
+    """The change in some places of the test only; ``how`` says in words what it is. None where
+    every row becomes a point mass: that is another fault."""
     drafts = alike_rows(lambda prefix: change(table.draft(prefix)), table.vocab)
     targets = alike_rows(lambda prefix: change(table.target(prefix)), table.vocab)
     if not _one_hot(drafts):

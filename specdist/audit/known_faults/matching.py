@@ -127,35 +127,36 @@ class _Search:
 
     def _explains(self, fault: Fault) -> bool:
         """Whether the fault has every law that it has an opinion on, and a differing one among
-        them."""
-        explained = False
-        for number, item in enumerate(self._observed):
-            same = self._same(fault, item, shared=number == 0)
-            if same is False:
-                return False
-            explained = explained or (same is True and item.differs)
-        return explained
-
-    def _same(self, fault: Fault, item: Observed, shared: bool) -> bool | None:
-        """Whether the two laws are one; None where the fault has none. Short laws come first,
-        which is cheap; ``shared``: those of faults that are alike are made once."""
-        for length in range(1, len(item.begun)):
-            if shared and length <= _SHARED and fault.alike is not None:
-                key = (fault.name, length, fault.alike(length))
-                if key not in self._known:
-                    self._known[key] = self._near(fault, item, length)
-                near = self._known[key]
-            else:
+        them. Short laws are compared first, on every table, which is cheap."""
+        told = list(self._observed)
+        for length in range(1, max(len(item.begun) for item in told)):
+            for item in [item for item in told if length < len(item.begun)]:
                 near = self._near(fault, item, length)
-            if near is not True:
-                return near
-        if self._shape.loop or len(item.begun) <= item.length:
-            return True
-        longest = emissions(fault, item.table, self._shape, item.length + 1)
-        return max(map(len, longest)) == item.length
+                if near is None:
+                    told.remove(item)
+                elif not near:
+                    return False
+        return any(item.differs for item in told) and all(self._fits(fault, item) for item in told)
 
     def _near(self, fault: Fault, item: Observed, length: int) -> bool | None:
+        """Whether the laws of the first tokens are one; None where the fault has none. Faults that
+        are alike on the first table are compared once."""
+        if item is not self._observed[0] or length > _SHARED or fault.alike is None:
+            return self._compared(fault, item, length)
+        key = (fault.name, length, fault.alike(length))
+        if key not in self._known:
+            self._known[key] = self._compared(fault, item, length)
+        return self._known[key]
+
+    def _compared(self, fault: Fault, item: Observed, length: int) -> bool | None:
         law = fault_law(fault, item.table, self._shape, length)
         if law is None:
             return None
         return total_variation(law, item.begun[length]) <= item.tolerance
+
+    def _fits(self, fault: Fault, item: Observed) -> bool:
+        """Whether the longest output is as long as the one that was measured."""
+        if self._shape.loop or len(item.begun) <= item.length:
+            return True
+        longest = emissions(fault, item.table, self._shape, item.length + 1)
+        return max(map(len, longest)) == item.length
