@@ -52,6 +52,7 @@ class TableForCausalLM(
     def __init__(self, run: Context, side: str) -> None:
         super().__init__(TableConfig(run.setup.vocab))
         self._run, self.side = run, side
+        run.served[id(self)] = (self, side)
         kind = getattr(_torch, run.setup.dtype)
         # A model has the device and the format of its first parameter.
         self.anchor = _torch.nn.Parameter(_torch.zeros(1, dtype=kind), requires_grad=False)
