@@ -2,7 +2,8 @@
 
 ``from random import random`` and ``rng = np.random.default_rng()`` at the top of a file keep what
 is intercepted elsewhere. Where such a reference is the value of a dictionary (a module's names, an
-object's or a class's attributes), of a closure or of a list, it is replaced during the audit.
+object's or a class's attributes), of a closure, of a list or the default of an argument, it is
+replaced during the audit.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from types import CellType, FrameType
+from types import CellType, FrameType, FunctionType
 from typing import Any
 
 
@@ -23,9 +24,12 @@ def swapped(pairs: Sequence[tuple[object, object]], owners: Sequence[str]) -> It
     ours = [id(vars(sys.modules[name])) for name in owners if name in sys.modules]
     with ExitStack() as undo:
         originals = [original for original, _ in table.values()]
-        skipped = {id(originals), id(table), id(pairs), *ours}
-        for holder in gc.get_referrers(*originals):
-            if id(holder) not in skipped and not isinstance(holder, tuple | FrameType):
+        own = [originals, table, pairs, *pairs, *table.values()]
+        skipped = {*map(id, own), *ours}
+        holders = [item for item in gc.get_referrers(*originals) if id(item) not in skipped]
+        _swap_defaults([item for item in holders if type(item) is tuple], table, undo)
+        for holder in holders:
+            if type(holder) not in (tuple, FrameType):
                 _swap_in(holder, table, undo)
         yield
 
@@ -46,6 +50,23 @@ def _swap_in(holder: Any, table: Mapping[int, tuple[object, object]], undo: Exit
                 holder[i] = stand_in
     elif hasattr(holder, "__dict__") and isinstance(vars(holder), dict):
         _swap_names(vars(holder), table, undo)
+
+
+def _swap_defaults(
+    holders: Sequence[tuple[Any, ...]],
+    table: Mapping[int, tuple[object, object]],
+    undo: ExitStack,
+) -> None:
+    """Default values of a function's arguments; other tuples cannot be changed. One search for all
+    of them: it goes through every object that lives."""
+    wanted = {id(holder): holder for holder in holders}
+    for function in gc.get_referrers(*holders) if holders else ():
+        holder = function.__defaults__ if isinstance(function, FunctionType) else None
+        if holder is not None and id(holder) in wanted:
+            found = [_stand_in(value, table) for value in holder]
+            pairs = zip(found, holder, strict=True)
+            undo.callback(setattr, function, "__defaults__", holder)
+            function.__defaults__ = tuple(old if new is None else new for new, old in pairs)
 
 
 def _swap_names(
@@ -88,4 +109,5 @@ def _class_of(names: dict[Any, Any]) -> Any:
 
 def living(kinds: tuple[type, ...], but: Callable[[Any], bool]) -> list[Any]:
     """Every object of these classes, but for those that are the audit's own."""
-    return [item for item in gc.get_objects() if issubclass(type(item), kinds) and not but(item)]
+    wanted = frozenset(kinds)
+    return [item for item in gc.get_objects() if type(item) in wanted and not but(item)]

@@ -23,8 +23,8 @@ from specdist.audit.uniform import refuse
 _REAL = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 _MODULE: Any = np.random.mtrand._rand
 _OWN = (stand_ins.CHECKED, stand_ins.CHECKED_LEGACY)
-_WATCHED: list[Any] = []
-"""Real generators that were alive when the audit began."""
+_WATCHED: list[tuple[Any, ...]] = []
+"""Real generators that were alive when the audit began, in one tuple, in which none is swapped."""
 
 
 def _is_ours(real: Any) -> bool:
@@ -89,7 +89,7 @@ def _answers() -> dict[str, Any]:
 
 def state() -> object:
     """Those of the real generators, which nothing draws from during an audit."""
-    return repr([_state_of(real) for real in _WATCHED])
+    return repr([_state_of(real) for reals in _WATCHED for real in reals])
 
 
 def _state_of(real: Any) -> Any:
@@ -105,17 +105,16 @@ def _state_of(real: Any) -> Any:
 def intercepted() -> Iterator[None]:
     """Answers ``np.random``, and every generator, until the block ends."""
     answers = _answers()
-    before = {name: getattr(np.random, name) for name in answers}
-    found = living(_REAL, _is_ours)
-    _WATCHED[:] = [_MODULE, *found]
-    pairs = [(before[name], answers[name]) for name in answers]
+    found = tuple(living(_REAL, _is_ours))
+    _WATCHED.append((_MODULE, *found))
+    pairs = [(getattr(np.random, name), answer) for name, answer in answers.items()]
     pairs += [(real, stand_ins.stand_in_for(real)) for real in found]
     with ExitStack() as stack:
+        stack.callback(_WATCHED.clear)
+        stack.enter_context(swapped(pairs, _numpy_modules()))
         for name, answer in answers.items():
             stack.enter_context(patch.object(np.random, name, answer))
         stack.enter_context(patch("numpy.random._generator.PCG64", _hidden))
-        stack.enter_context(swapped(pairs, _numpy_modules()))
-        stack.callback(_WATCHED.clear)
         yield
 
 

@@ -24,19 +24,28 @@ _RESHAPING = frozenset(
 _LIKE = ("zeros_like", "ones_like", "empty_like", "full_like")
 
 
-def called(array: Traces, function: Any, types: Any, given: Any, options: Any) -> Any:
-    """A function of numpy with an array of traced numbers among its arguments. Raises RefusalError
-    for functions that are not followed."""
+def called(array: Traces | None, function: Any, types: Any, given: Any, options: Any) -> Any:
+    """A function of numpy with an array of traced numbers among its arguments, None for a single
+    number. Raises RefusalError for functions that are not followed."""
     name = getattr(function, "__name__", str(function))
     follow = _FOLLOWED.get(name)
     if follow is not None:
         return follow(*given, **options)
     if name in _LIKE and isinstance(given[0], Traces):
         return function(np.empty(given[0].shape), *given[1:], **options)
-    if name not in _RESHAPING or "out" in options:
+    if name not in _RESHAPING or options.get("out") is not None:
         raise refuse(f"numpy.{name} of random numbers", "use comparisons, or race with argmax")
+    if array is None:
+        return function(*map(_arrays, given), **{k: _arrays(v) for k, v in options.items()})
     made = np.ndarray.__array_function__(array, function, types, given, options)
     return _as_traces(made)
+
+
+def _arrays(value: Any) -> Any:
+    """An argument with single traced numbers as arrays of one."""
+    if isinstance(value, list | tuple):
+        return type(value)(_arrays(item) for item in value)
+    return gathered([value], ()) if isinstance(value, Traced) else value
 
 
 def _as_traces(made: Any) -> Any:

@@ -14,6 +14,7 @@ from specdist.audit.interception import begin_run, intercepted, moved_since, unf
 from specdist.audit.refusals import MET, AdapterError, AuditError, LateLibraryError
 from specdist.audit.tables import Table, Tokens
 from specdist.audit.tree import Session
+from specdist.audit.whereabouts import passed_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +96,11 @@ def _proposal(proposal: Proposal) -> tuple[Tokens, Tokens, bool]:
 
 
 def _raised_at(error: BaseException) -> str:
+    """The innermost line of the code that is audited, if it is in a file."""
     frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
+    theirs = [frame for frame in frames if not passed_on(frame.filename)]
+    last = (theirs or frames)[-1:]
+    return "".join(f"{frame.filename}, line {frame.lineno}" for frame in last)
 
 
 def _tokens(answer: Any, setup: Setup) -> Tokens:

@@ -10,7 +10,7 @@ _random_Random_random_impl). Everything else there is made of it, of ``_randbelo
 from __future__ import annotations
 
 import random
-import sys
+import tempfile
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -185,17 +185,16 @@ def state() -> object:
 def intercepted() -> Iterator[None]:
     """Answers every `random.Random`, the module's own and those made before."""
     names = [name for name in random.__all__ if hasattr(_MODULE, name) and name[0].islower()]
-    before = {name: getattr(random, name) for name in names}
     with ExitStack() as stack:
         for owner in (random.Random, random.SystemRandom):
             for name, answer in _METHODS.items():
                 if owner is random.Random or name in vars(owner):
                     stack.enter_context(patch.object(owner, name, answer))
+        pairs = [(getattr(random, name), getattr(_MODULE, name)) for name in names]
+        stack.enter_context(swapped(pairs, ("random",)))
         for name in names:
             stack.enter_context(patch.object(random, name, getattr(_MODULE, name)))
-        if "tempfile" in sys.modules:  # names of files are no draws of the audited code
-            stack.enter_context(patch("tempfile._Random", Real))
-            stack.enter_context(patch("tempfile._name_sequence", None))
-        pairs = [(before[name], getattr(random, name)) for name in names]
-        stack.enter_context(swapped(pairs, ("random",)))
+        # names of files are no draws of the audited code
+        stack.enter_context(patch.object(tempfile, "_Random", Real))
+        stack.enter_context(patch.object(tempfile, "_name_sequence", None))
         yield

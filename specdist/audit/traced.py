@@ -163,6 +163,12 @@ class Traced:
     def __format__(self, _: str) -> str:
         return repr(self)
 
+    def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:
+        """numpy's functions that are no ufuncs."""
+        from specdist.audit.numpy_functions import called
+
+        return called(None, function, types, given, options)
+
     def item(self) -> Self:
         """The number, as numpy's scalars give it."""
         return self

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 _OURS = str(Path(__file__).parent)
+_PYTHON = str(Path(os.__file__).parent)
+_LIBRARIES = ("torch", "numpy")
 
 
 def whereabouts() -> str:
@@ -15,7 +18,7 @@ def whereabouts() -> str:
     found = ""
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_OURS) and not _passes_on(file):
+        if not passed_on(file):
             return f"{file}, line {frame.f_lineno}"
         if not found and not file.startswith(_OURS):
             found = f"{file}, line {frame.f_lineno}"
@@ -25,7 +28,11 @@ def whereabouts() -> str:
     return found
 
 
-def _passes_on(file: str) -> bool:
+def passed_on(file: str) -> bool:
+    """Whether a file is part of the audit, of Python, or of a library that passes draws on."""
     parts = Path(file).parts
-    library = any(part in ("torch", "numpy") for part in parts) and "site-packages" in parts
-    return library or file.startswith("<")
+    packaged = "site-packages" in parts
+    library = any(part in _LIBRARIES for part in parts[:-1])
+    if library and (packaged or not Path(file).is_absolute()):
+        return True
+    return file.startswith((_OURS, "<")) or (file.startswith(_PYTHON) and not packaged)
