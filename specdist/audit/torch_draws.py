@@ -126,16 +126,22 @@ def begin() -> None:
     torch.default_generator.manual_seed(_SEED)
 
 
+_START = torch.Generator().manual_seed(_SEED).get_state()
+
+
 def is_seeded() -> bool:
     """Whether the audited code has seeded the generator in this run: its draws are constants."""
     return torch.default_generator.initial_seed() != _SEED
 
 
 def state() -> object:
-    """What must not change while a run goes on, unless it seeds."""
-    if is_seeded():
-        return "seeded"
-    return bytes(torch.default_generator.get_state().numpy())
+    """What must not change while a run goes on. Code that seeds the generator owns its draws."""
+    now = torch.default_generator
+    return (
+        b""
+        if is_seeded() or torch.equal(now.get_state(), _START)
+        else bytes(now.get_state().numpy())
+    )
 
 
 @contextmanager
