@@ -101,11 +101,12 @@ def _random(vocab: int, chance: Chance) -> tuple[Weights, Weights]:
 
 
 def _several(vocab: int, chance: Chance) -> tuple[Weights, Weights]:
-    """The draft is heavy at one token, so every other one has residual mass."""
-    target = _spread(_PARTS, vocab, chance, 2)
-    heavy = chance.below(vocab)
-    draft = [max(1, weight // 2) for weight in target]
-    draft[heavy] = _PARTS - (sum(draft) - draft[heavy])
+    """The draft is heavier at the target's first choice only, so every other token has residual
+    mass, and each another share of it: a residual of r P - Q shows where it should be P - Q."""
+    target = _spread(_PARTS, vocab, chance, 4)
+    heavy = target.index(max(target))
+    draft = [max(1, weight * (1 + chance.below(7)) // 8) for weight in target]
+    draft[heavy] += _PARTS - sum(draft)
     return target, draft
 
 
