@@ -1,7 +1,6 @@
 """transformers 5.24.0: whole assisted `generate`, over the table of the audit.
 
 specdist audit sample_inputs/audit/transformers_table.py:step --steps 1
-specdist audit sample_inputs/audit/transformers_table.py:cache_kept --steps 1
 
 One call of `generate` has several rounds of drafting and testing, so its caches and counters are
 part of what is audited: `--steps 1` is enough, and every further step would call it anew.

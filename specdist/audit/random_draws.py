@@ -23,6 +23,7 @@ from specdist.audit.draw import choose_index, exact_shares, new_uniform
 from specdist.audit.grid import FLOAT64
 from specdist.audit.streams import Place, begun, marked, place_of, put, returned
 from specdist.audit.uniform import refuse
+from specdist.audit.whereabouts import at_import
 
 MOST_CHOICES = 1024
 """The most numbers that a whole number is drawn from."""
@@ -47,10 +48,14 @@ class Real(random.Random):
 for _name in _PRIMITIVES:
     setattr(Real, _name, getattr(random.Random, _name))
 _CHECKED = Real(0)
+_AT_IMPORT = Real(0)
 
 
 def _place(generator: Any) -> Place | Real:
-    """Where a generator stands; the real one where the audited code seeded the module's."""
+    """Where a generator stands; the real one where the audited code seeded the module's, and one
+    of its own where a module draws while it is imported."""
+    if at_import():
+        return _AT_IMPORT
     run = drawing("random")
     if generator is _MODULE:
         real: Real | None = run.streams.get("random")

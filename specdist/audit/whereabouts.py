@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from types import FrameType
 
 _OURS = str(Path(__file__).parent)
 _PYTHON = str(Path(os.__file__).parent)
 _LIBRARIES = ("torch", "numpy")
+_PROGRAM = str(Path(__file__).parent / "program.py")
+_IMPORT = "<frozen importlib._bootstrap>"
 
 
 def whereabouts() -> str:
@@ -36,3 +39,14 @@ def passed_on(file: str) -> bool:
     if library and (packaged or not Path(file).is_absolute()):
         return True
     return file.startswith((_OURS, "<")) or (file.startswith(_PYTHON) and not packaged)
+
+
+def at_import() -> bool:
+    """Whether a module is being imported by the run that is going on: what is drawn at the top of a
+    module is drawn once in a process, and is no draw of the run."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != _PROGRAM:
+        if frame.f_code.co_filename == _IMPORT:
+            return True
+        frame = frame.f_back
+    return False
