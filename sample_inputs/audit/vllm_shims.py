@@ -1,6 +1,6 @@
 """vLLM's samplers out of an unpacked wheel or source tree: its own files, nothing else of it.
 
-SPECDIST_VLLM names the folder that holds `vllm`. Modules of `_REAL` are loaded from there; every
+SPECDIST_VLLM names the folder that holds `vllm`. Modules of `REAL` are loaded from there; every
 other module of vLLM is a stand-in, whose names are empty classes that cannot be made. What the
 samplers do need of them is written out below.
 """
@@ -18,7 +18,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 from triton_interpreter import numbers, tensor, tl, triton
 
-_REAL = (
+REAL = (
     "vllm.model_executor.warmup.jit_warmup",
     "vllm.model_executor.warmup.jit_warmup_triton_helper",
     "vllm.v1.sample.ops.topk_topp_sampler",
@@ -49,9 +49,13 @@ class _StandIn(ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        if f"{self.__name__}.{name}" in _REAL:
+        if f"{self.__name__}.{name}" in REAL:
             return import_module(f"{self.__name__}.{name}")
         return type(name, (), {"__init__": _not_loaded, "__class_getitem__": lambda _, key: object})
+
+
+def _file(root, name):
+    return Path(root, f"{name.replace('.', '/')}.py")
 
 
 def _not_loaded(self, *_, **__):
@@ -63,8 +67,8 @@ class _Tree(MetaPathFinder, Loader):
         self._root = Path(root)
 
     def find_spec(self, name, path=None, target=None):
-        if name in _REAL:
-            return spec_from_file_location(name, self._root / f"{name.replace('.', '/')}.py")
+        if name in REAL:
+            return spec_from_file_location(name, _file(self._root, name))
         if name.split(".")[0] == "vllm":
             return ModuleSpec(name, self, is_package=True)
         return None
@@ -83,8 +87,10 @@ class _Tree(MetaPathFinder, Loader):
 def install():
     """From here on, `import vllm` means the tree of SPECDIST_VLLM."""
     root = os.environ.get("SPECDIST_VLLM")
-    if not root or not (Path(root) / _REAL[-1].replace(".", "/")).with_suffix(".py").exists():
-        raise ImportError("SPECDIST_VLLM names no unpacked wheel of vLLM, as 0.33.0")
+    if not root or not all(_file(root, name).exists() for name in REAL):
+        raise ImportError(
+            "SPECDIST_VLLM names no folder with vllm in it: unpack a wheel of vLLM 0.33.0 there"
+        )
     if not any(isinstance(finder, _Tree) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Tree(root))
 
