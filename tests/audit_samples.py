@@ -158,7 +158,7 @@ def audits(text: str) -> dict[str, tuple[AuditReport, Outcome]]:
     """Reports of audits by name, with what each means."""
     allowed = replace(MISMATCH, allowed=True)
     raising = replace(WRONG, raised=(RAISED,), draft=DRAFT)
-    undecided = table(Verdict.UNDECIDED)
+    undecided = replace(table(Verdict.UNDECIDED, Fraction(1, 50)), unexplored=figure("1/3"))
     raised = replace(ROUNDING_NOTE, severity=Severity.ERROR)
     return {
         "audit equal": (report(table()), Outcome.PASSED),

@@ -312,6 +312,17 @@ def test_counts_in_words(count: int, words: str) -> None:
     assert magnitude(10**500) == "about 1.0e+500"
 
 
+def test_what_a_budget_left_makes_the_total_variation_the_least_possible() -> None:
+    report, _ = SAMPLES["audit undecided"]
+    text = text_of(report)
+    assert "undecided: total variation at least 1/50 = 0.02 over 2 tables" in text
+    assert re.search(r"equal rows  undecided +39 +0 +>= 1/50\n", text)
+    values = json_audit.to_json(report, False)
+    assert values["tables"][1]["unexplored"] == values["summary"]["unexplored_max"]
+    assert values["tables"][1]["unexplored"]["exact"] == "1/3"
+    assert audit_exit_code(report) == 4
+
+
 def test_a_verdict_that_no_table_has_is_not_told_as_a_pass() -> None:
     report = replace(made.report(made.table()), verdict=Verdict.UNDECIDED)
     assert "undecided: total variation 0" in text_of(report)

@@ -14,6 +14,7 @@ from specdist.audit.prefix_law import (
     target_law,
     total_variation,
 )
+from specdist.audit.refusals import BudgetError
 from specdist.audit.tables import Law, Table, Tokens
 from specdist.model.audit_report import DraftLine, Raised, SequenceLine, TableResult
 from specdist.model.figure import Figure
@@ -21,6 +22,7 @@ from specdist.model.verdict import Verdict
 
 ROUNDING = Fraction(1, 2**20)
 """Total variations up to this are what float arithmetic makes of a lossless rule."""
+_MOST_SEQUENCES = 2**21
 _ZERO = Fraction(0)
 
 
@@ -63,6 +65,13 @@ def _laws(
 ) -> tuple[SequenceLaw, SequenceLaw]:
     if reference is not None:
         return found.emitted, reference.emitted
+    if table.vocab**length > _MOST_SEQUENCES:
+        raise BudgetError(
+            f"the joint law of {length} tokens has {table.vocab}^{length} sequences",
+            expected="at most 2^21 sequences for each table",
+            advice="emit fewer tokens a run (--vocab, --gamma, --steps), or hold whole outputs "
+            "against plain decoding (--reference)",
+        )
     law = continued(found.emitted.items(), table.target, length)
     return law, target_law(table.target, length)
 

@@ -124,7 +124,9 @@ def table_lines(report: AuditReport, view: View) -> list[str]:
                 sizes.verdict(table),
                 f"{table.leaves:,}",
                 number(table.outside),
-                number(table.total_variation) + margin(table),
+                (">= " if table.unexplored is not None else "")
+                + number(table.total_variation)
+                + margin(table),
             ]
             for table in report.tables
         ]
@@ -186,7 +188,8 @@ def _verdict(report: AuditReport, sizes: Sizes) -> str:
     if most is None:
         return "nothing audited: no table"
     over = f"over {plural(len(report.tables), 'table')}, {_joint(report)}"
-    size = f"total variation {sizes.size(most)} at most {over}"
+    reach = "" if most.unexplored is not None else " at most"
+    size = f"total variation {sizes.size(most)}{reach} {over}"
     if report.verdict is Verdict.DIFFERENT:
         allowed = ", allowed" if audit_outcome(report) is Outcome.PASSED else ""
         return f"not lossless{allowed}: {size}"

@@ -55,8 +55,9 @@ class Sizes:
         return decimal(known, 3)
 
     def size(self, table: TableResult) -> str:
-        """The total variation of a table, with what a probe may have missed."""
-        return self.rate(table.total_variation) + margin(table)
+        """The total variation of a table, with what a probe may have missed or a budget left."""
+        least = "at least " if table.unexplored is not None else ""
+        return least + self.rate(table.total_variation) + margin(table)
 
 
 def margin(table: TableResult) -> str:

@@ -95,6 +95,9 @@ class _Numbers:
             "outside_max": self.largest([table.outside for table in tables]),
             "raised_max": self.largest([r.mass for table in tables for r in table.raised]),
             "bound_max": self.largest([t.bound for t in tables if t.bound is not None]),
+            "unexplored_max": self.largest(
+                [t.unexplored for t in tables if t.unexplored is not None]
+            ),
         }
 
     def _table(self, table: TableResult) -> Object:
@@ -107,6 +110,7 @@ class _Numbers:
             "first_variation": self.one(table.first_variation),
             "outside": self.one(table.outside),
             "bound": None if table.bound is None else self.one(table.bound),
+            "unexplored": None if table.unexplored is None else self.one(table.unexplored),
             "sequences": table.sequences,
             "lines": [self._line(line) for line in table.lines],
             "raised": [
