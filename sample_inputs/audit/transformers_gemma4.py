@@ -5,7 +5,7 @@ The assistant's drafts are its most probable tokens (generation/candidate_genera
 they were drawn from. With target (1/2, 1/4, 1/4) and draft (1/4, 1/2, 1/4) a tested token has the
 law (1/2, 1/2, 0): total variation 1/4. `reported` hands over the law that drafts really have.
 
-specdist audit FILE.py:step --reference plain --gamma 1 --steps 1
+specdist audit sample_inputs/audit/transformers_gemma4.py:step --reference plain --gamma 1 --steps 1
 """
 
 import torch
