@@ -60,6 +60,12 @@ class Observed:
         return total_variation(self.law, reference) > self.tolerance
 
     @cached_property
+    def begins_right(self) -> bool:
+        """Whether the law of the first token is the target's."""
+        reference = target_law(self.table.target, 1)
+        return total_variation(self.begun[1], reference) <= self.tolerance
+
+    @cached_property
     def begun(self) -> list[SequenceLaw]:
         """The laws of the first 0, 1, 2, ... tokens, as far as they are compared."""
         laws = [self.law]
@@ -120,8 +126,11 @@ class _Search:
         """The names of those that explain it."""
         found: dict[str, None] = {}
         first = self._observed[0]
+        several = self._shape.steps > 1 or self._shape.loop > 1
+        later = several and all(item.begins_right for item in self._observed)
         for fault in faults(first.law, first.table, self._setup):
-            if fault.name not in found and self._explains(fault):
+            possible = fault.name not in found and (later or not fault.stateful)
+            if possible and self._explains(fault):
                 found[fault.name] = None
         return tuple(found)
 

@@ -43,7 +43,7 @@ class Rows:
 
     def tokens(self, count: int) -> Tokens:
         """The first ``count`` draft tokens."""
-        while len(self._tokens) < count:
+        while len(self._tokens) < count:  # drawn in order, each after those before it
             prefix = self.draft_context + tuple(self._tokens)
             self._tokens.append(self.draw(self.drafted_as(self.table.draft(prefix))))
         return tuple(self._tokens[:count])
@@ -124,7 +124,7 @@ first tokens, on the table that they were made for."""
 @dataclass(frozen=True)
 class Fault:
     """A wrong rule: ``name`` is a short sentence of the field, ``begin`` makes the step of a run;
-    ``stateful`` where steps of one run share what they draw or cache."""
+    ``stateful`` where steps of one run share what they draw or cache, the first being right."""
 
     name: str
     begin: Callable[[], Step]
