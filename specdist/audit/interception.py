@@ -33,6 +33,8 @@ _STATES: dict[str, object] = {}
 def intercepted() -> Iterator[None]:
     """Answers every draw of the loaded libraries until the outermost block ends. Blocks nest: an
     inner one only adds the libraries that were loaded since."""
+    if not _ENTERED:  # rows are numpy's, and its generators seed themselves from random once
+        import_module("numpy.random")
     with ExitStack() as stack:
         answering = {library: import_module(_FOLLOWED[library]) for library in unfollowed()}
         for library, module in answering.items():
