@@ -57,7 +57,8 @@ def assisted(**options):
         assistant.generation_config = GenerationConfig(num_assistant_tokens=case.gamma, **drafting)
         return generated(deepcopy(options), assistant)
 
-    return step, lambda: generated(deepcopy(options))
+    plain = {k: v for k, v in options.items() if k != "assistant_ensemble_weight"}
+    return step, lambda: generated(deepcopy(plain))
 
 
 plain_sampling, plain_sampling_plain = assisted()
@@ -75,6 +76,8 @@ eos, eos_plain = assisted(eos_token_id=1, pad_token_id=0)
 min_new_tokens, min_new_tokens_plain = assisted(min_new_tokens=2, eos_token_id=1, pad_token_id=0)
 confidence, confidence_plain = assisted(assistant_confidence_threshold=0.5)
 heuristic, heuristic_plain = assisted(num_assistant_tokens_schedule="heuristic")
+# Lossy by design: accepts with 1 - w + w p/q, for a weight w below 1.
+ensemble, ensemble_plain = assisted(assistant_ensemble_weight=0.5)
 
 
 def prompt_lookup():
