@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from tests.cli import ROOT, run
+
+SCHEMA = json.loads((ROOT / "specdist/schemas/audit.schema.json").read_text("utf-8"))
+SMALL = ("--gamma", "1", "--steps", "1", "--tables", "2")
+
+
+def report_of(*arguments: object, code: int = 0) -> Any:
+    """The JSON report, which follows its schema."""
+    result = run("audit", *arguments, "--format", "json")
+    assert result.code == code, result.stderr
+    report = result.json()
+    Draft202012Validator(SCHEMA).validate(report)
+    return report
+
 
 TEXTBOOK = """\
 import random
