@@ -70,9 +70,9 @@ def _walked(
     def run(session: Session) -> Tokens:
         step, emitted = fault.begin(), context
         for number in numbers:
-            goal = min(limit, (number + 1) * shape.loop) if shape.loop else limit
-            emitted += tuple(islice(_tokens(step, session, table, shape, emitted, goal),
-                                    max(goal - len(emitted), 0)))  # fmt: skip
+            goal = (number + 1) * shape.loop if shape.loop else limit
+            tokens = _tokens(step, session, table, shape, emitted, goal)
+            emitted += tuple(islice(tokens, max(min(goal, limit) - len(emitted), 0)))
         return emitted
 
     found: SequenceLaw = {}
@@ -84,7 +84,7 @@ def _walked(
 def _tokens(
     step: Step, session: Session, table: Table, shape: Shape, context: Tokens, goal: int
 ) -> Iterator[int]:
-    """The tokens of one call of the adapter."""
+    """The tokens of one call of the adapter, which goes up to ``goal`` if it is a loop."""
     while True:
         drafts = shape.drafts(goal - len(context))
         if not drafts:
