@@ -114,7 +114,7 @@ class TableModel:
             module = import_module("specdist.audit.transformers_model")
         except ImportError as error:
             raise AdapterError(
-                f"a model for transformers needs transformers and torch: {error}"[:200],
+                f"a model for transformers needs its library: {error}"[:200],
                 place=whereabouts(),
                 expected="the libraries of the extra 'engines'",
                 advice="pip install 'specdist-verifier[engines]'",

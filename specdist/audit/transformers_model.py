@@ -22,6 +22,8 @@ from specdist.audit.whereabouts import whereabouts
 _torch: Any = import_module("torch")
 _transformers: Any = import_module("transformers")
 _outputs: Any = import_module("transformers.modeling_outputs")
+if not hasattr(_outputs.CausalLMOutputWithPast, "cache"):  # it was past_key_values before
+    raise ImportError(f"transformers 5.24 or later, and {_transformers.__version__} is installed")
 
 PROMPT = (0,)
 """`generate` begins with at least one token. This one is no part of the table's prefixes."""

@@ -5,6 +5,7 @@ Needs the extra ``engines``.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -104,3 +105,13 @@ def test_plain_sampling_has_the_law_of_the_table(options: dict[str, Any]) -> Non
         for second in range(3):
             mass = TABLE.target((2,))[first] * TABLE.target((2, first))[second]
             assert abs(found[first, second] - mass) < 1e-6
+
+
+def test_a_library_that_calls_the_cache_otherwise_is_refused(
+    monkeypatch: pytest.MonkeyPatch, model: Any
+) -> None:
+    """Its caches would go unread, and every row would be that of the last token alone."""
+    monkeypatch.delitem(sys.modules, "specdist.audit.transformers_model")
+    monkeypatch.setattr("transformers.modeling_outputs.CausalLMOutputWithPast", object)
+    with pytest.raises(AdapterError, match=r"transformers 5\.24 or later"):
+        case.model("draft").for_transformers()
