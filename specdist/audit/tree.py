@@ -78,6 +78,11 @@ class Session:
         """How many decisions the run has asked for so far."""
         return self._depth
 
+    @property
+    def laid(self) -> tuple[Fraction, ...]:
+        """The masses of the next decision as an earlier run met it; empty where none did."""
+        return self._path[self._depth].masses if self._depth < len(self._path) else ()
+
     def choose(self, asked: str, masses: Sequence[Fraction]) -> int:
         """The branch that this run takes. ``asked`` says what is decided and where; ``masses`` are
         the conditional probabilities of the branches, summing to 1.
