@@ -30,7 +30,11 @@ def findings_of(
     if leaks:
         found.append(_outside(leaks))
     found += _undecided(results)
-    rounded = [result for result in results if result.verdict is Verdict.WITHIN_TOLERANCE]
+    rounded = [
+        result
+        for result in results
+        if result.verdict is Verdict.WITHIN_TOLERANCE and result.bound is None
+    ]
     if rounded and not differing:
         worst = max(rounded, key=lambda result: result.total_variation.approx)
         found.append(

@@ -13,7 +13,8 @@ from specdist.cli.options import CHECKING, OUTPUT, takes
 from specdist.errors import SettingsError, SpecdistError
 
 if TYPE_CHECKING:
-    from specdist.cli.settings import OutputSettings
+    from specdist.cli.audit_options import Asked
+    from specdist.cli.settings import Effective, OutputSettings
     from specdist.model.audit_report import AuditReport
     from specdist.reports.forms.form import FormOptions
 
@@ -31,9 +32,9 @@ def audit(
     **values: Any,
 ) -> ExitCode:
     """Drive a real sampler through its randomness, and compare its exact law with the target's."""
-    from specdist.cli import audit_adapter, console, exports
+    from specdist.cli import console, exports
     from specdist.cli.audit_options import read_asked
-    from specdist.cli.audit_run import audited, files_of, given
+    from specdist.cli.audit_run import given
     from specdist.cli.exit_codes import audit_exit_code, forgiven
     from specdist.cli.running import form_options
     from specdist.cli.settings import effective
@@ -50,10 +51,7 @@ def audit(
     known = (form.name for form in FORMS if form.audits)
     exports.check_forms(output.format, output.exports, "an audit", known)
     try:
-        named = audit_adapter.read_name(adapter)
-        other = asked.reference and audit_adapter.read_reference(asked.reference, named)
-        exports.check_paths(output.exports, files_of(named, other or None))
-        report = audited(named, other or None, asked, chosen)
+        report = _report(adapter, asked, chosen)
     except SpecdistError as error:
         if output.format == "jsonl":
             from specdist.reports.jsonl_report import error_line
@@ -65,6 +63,17 @@ def audit(
     exports.write(output.exports, report, options)
     _print(_rendered(report, output, options))
     return forgiven(code) if output.exit_zero else code
+
+
+def _report(adapter: str, asked: Asked, chosen: Effective) -> AuditReport:
+    from specdist.cli import exports
+    from specdist.cli.audit_adapter import read_name, read_reference
+    from specdist.cli.audit_run import audited, files_of
+
+    named = read_name(adapter)
+    other = None if asked.reference is None else read_reference(asked.reference, named)
+    exports.check_paths(chosen.output.exports, files_of(named, other))
+    return audited(named, other, asked, chosen)
 
 
 def _print(text: str) -> None:
