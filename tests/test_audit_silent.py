@@ -14,9 +14,9 @@ from specdist.model.verdict import Verdict
 from tests.audit_right_code import RIGHT
 
 ROUNDING = Fraction(1, 2**40)
-SHAPES = ((3, 1, 1, 100), (3, 2, 1, 30), (4, 1, 1, 40), (2, 3, 1, 10), (2, 1, 2, 20))
+SHAPES = ((3, 1, 1, 100), (3, 2, 1, 15), (4, 1, 1, 25), (2, 2, 1, 40), (2, 1, 2, 20))
 """Tokens, draft tokens, steps, and how many models."""
-LONG = ((2, 1, 2, 100), (3, 1, 2, 20), (3, 1, 1, 80))
+LONG = ((2, 1, 2, 90), (3, 1, 2, 8), (3, 1, 1, 102))
 """The same for code whose steps share state."""
 
 

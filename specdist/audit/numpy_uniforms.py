@@ -6,6 +6,7 @@ numbers; argmax and argmin decide a race. What is not listed here is refused.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -39,29 +40,31 @@ def applied(ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str
     if method != "__call__" or extra:
         what = f".{method}" if method != "__call__" else f" with {', '.join(sorted(extra))}"
         raise refuse(f"numpy.{name}{what} of random numbers", _INSTEAD)
-    shape = np.broadcast_shapes(*map(np.shape, map(_plain, inputs)))
-    operands = [_spread(item, shape) for item in inputs]
+    given = [_operand(item) for item in inputs]
+    shapes = {item.shape for item in given if isinstance(item, np.ndarray)} or {()}
+    shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+    operands = [_spread(item, shape) for item in given]
     found = [_one(ufunc, name, elements) for elements in zip(*operands, strict=True)]
-    if not shape and not any(isinstance(item, np.ndarray) for item in inputs):
+    if not shape and not any(isinstance(item, np.ndarray) for item in given):
         made: Any = found[0]
     else:
         made = gathered(found, shape)
     return made if out is None else _written(out[0], made)
 
 
-def _plain(value: Any) -> Any:
-    """Something with the shape of the value: numpy need not look into a traced number."""
-    return 0.0 if isinstance(value, Traced) else value
+def _operand(value: Any) -> Any:
+    """An operand as a plain array, or as the single number that it is."""
+    if isinstance(value, np.ndarray):
+        return value.view(np.ndarray)
+    return np.asarray(value) if isinstance(value, list | tuple) else value
 
 
 def _spread(value: Any, shape: tuple[int, ...]) -> list[Any]:
     """The elements of an operand, broadcast, in C order. Python's own numbers stay what they are:
     they promote in another way than numpy's."""
-    count = int(np.prod(shape, dtype=int))
-    if isinstance(value, Traced) or not np.shape(value):
-        return [value[()] if isinstance(value, np.ndarray) else value] * count
-    array = np.broadcast_to(np.asarray(value), shape)
-    return [array[place] for place in np.ndindex(*shape)]
+    if not isinstance(value, np.ndarray):
+        return [value] * math.prod(shape)
+    return list(value.flat if value.shape == shape else np.broadcast_to(value, shape).flat)
 
 
 def gathered(found: Sequence[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -144,7 +147,7 @@ class Traces(np.ndarray[Any, Any]):
     def _winners(self, largest: bool, axis: Any, out: Any, keepdims: Any) -> Any:
         if out is not None:
             raise refuse("argmax with out=", "take its result")
-        rows = np.asarray(self)
+        rows = self.view(np.ndarray)
         rows = rows.reshape(-1) if axis is None else np.moveaxis(rows, axis, -1)
         if not rows.shape[-1]:
             raise ValueError("attempt to get argmax of an empty sequence")
@@ -197,8 +200,7 @@ def uniforms(made: Callable[[], Any], size: Any) -> Any:
     if size is None:
         return made()
     shape = np.empty(size, dtype=bool).shape
-    count = int(np.prod(shape, dtype=int))
-    return gathered([made() for _ in range(count)], shape)
+    return gathered([made() for _ in range(math.prod(shape))], shape)
 
 
 __all__ = ["Noise", "Traces", "applied", "cast", "gathered", "uniforms"]

@@ -57,11 +57,12 @@ class Uniform(Traced):
         step's own error on the points where it raises one: these are decided.
         """
         made = Uniform(self.atom, self.kind, (*self.steps, step))
-        if len(made.steps) == 1 and step.name in _EVERYWHERE and _is_finite(step.other):
+        if _needs_no_look(step):
             return made
         with _quiet():
             self._check(step)
-            made._raise_where_it_raises()
+            if self.kind is float:
+                made._raise_where_it_raises()
         return made
 
     def _check(self, step: Step) -> None:
@@ -190,6 +191,15 @@ def _is_finite(value: Any) -> bool:
         return math.isfinite(value)
     except TypeError:
         return False
+
+
+def _needs_no_look(step: Step) -> bool:
+    """Whether a step is monotone, and raises nothing, whatever the number is."""
+    if step.name == "multiply":
+        return _is_finite(step.other)
+    if step.name == "divide":
+        return step.first and _is_finite(step.other) and step.other != 0
+    return step.name in _EVERYWHERE
 
 
 def _never(step: Step, low: Any, high: Any) -> bool:
