@@ -217,7 +217,7 @@ BONUS = [
            chain(bonus=DRAFT), "bonus drawn from the draft"),
     Mutant("bonus without temperature", code.bonus_of(code.untempered),
            chain(bonus=from_rows(squares)),
-           "bonus row without the temperature of the target (its power 2)"),
+           "bonus row without temperature (the target to the power 2)"),
     Mutant("bonus one early", code.bonus_of(lambda tokens, rows: rows[-2]),
            chain(bonus=lambda pair, c, z, i: oracle.p(pair, c, z, i - 1)),
            "bonus from the last draft token's row"),

@@ -22,8 +22,8 @@ from specdist.audit.tables import Table, tables
 from specdist.model.verdict import Verdict
 from tests import audit_mutants as code
 from tests import oracle_audit as oracle
+from tests.audit_mutant_audits import audited, by_name
 from tests.audit_mutant_laws import MUTANTS, Mutant
-from tests.test_audit_mutants import audited, by_name
 
 
 @pytest.mark.parametrize("mutant", by_name(MUTANTS))

@@ -9,8 +9,8 @@ import pytest
 from specdist.audit.tables import tables
 from specdist.model.verdict import Verdict
 from tests import oracle_audit as oracle
+from tests.audit_mutant_audits import audited
 from tests.audit_right_samplers import RIGHT
-from tests.test_audit_mutants import audited
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -106,26 +106,26 @@ def cuts(vocab: int) -> Iterator[Change]:
     yield from (at_least(Fraction(k, PARTS)) for k in range(1, PARTS))
 
 
-def on_one_side(change: Change, table: Table, how: str) -> Iterator[Fault]:
-    """The change in some places of the test only; ``how`` says in words what it is. None where
-    every row becomes a point mass: that is another fault."""
-    drafts = alike_rows(lambda prefix: change(table.draft(prefix)), table.vocab)
-    targets = alike_rows(lambda prefix: change(table.target(prefix)), table.vocab)
-    if not _one_hot(drafts):
-        yield stateless(
-            f"draft tokens are drawn {how}, tested without", TokenChain(drafted=change), drafts
-        )
-        yield stateless(
-            f"draft tokens are tested {how}, drawn without", TokenChain(tested=change), drafts
-        )
-    if not _one_hot(targets):
+def of_drafts(change: Change, table: Table, how: str) -> Iterator[Fault]:
+    """The change where tokens are drafted, or where they are tested; ``how`` says in words what it
+    is. None where every row becomes a point mass: that is another fault."""
+    rows = alike_rows(lambda prefix: change(table.draft(prefix)), table.vocab)
+    if not _one_hot(rows):
+        drawn, tested = TokenChain(drafted=change), TokenChain(tested=change)
+        yield stateless(f"draft tokens are drawn {how}, tested without", drawn, rows)
+        yield stateless(f"draft tokens are tested {how}, drawn without", tested, rows)
+
+
+def of_targets(change: Change, table: Table, how: str, bonus_too: bool = True) -> Iterator[Fault]:
+    """The change where the target is tested, and without the bonus or ``bonus_too``."""
+    rows = alike_rows(lambda prefix: change(table.target(prefix)), table.vocab)
+    if not _one_hot(rows):
         whole = TokenChain(target=change)
-        yield stateless(f"the target's rows are read {how}", whole, targets)
-        yield stateless(
-            f"the target's rows are tested {how}, the bonus is drawn without",
-            replace(whole, bonus=unchanged_bonus),
-            targets,
-        )
+        tests = replace(whole, bonus=unchanged_bonus)
+        yield stateless(f"the target's rows are tested {how}, the bonus is drawn without",
+                        tests, rows)  # fmt: skip
+        if bonus_too:
+            yield stateless(f"the target's rows are read {how}", whole, rows)
 
 
 def bonus_with(change: Change, table: Table, gamma: int, how: str) -> Iterator[Fault]:

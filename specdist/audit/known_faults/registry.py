@@ -17,10 +17,11 @@ from specdist.audit.known_faults.draft_laws import (
     alike_rows,
     bonus_with,
     cuts,
-    on_one_side,
+    of_drafts,
+    of_targets,
     powers,
 )
-from specdist.audit.known_faults.exponents import bonus_exponents, target_exponents
+from specdist.audit.known_faults.exponents import bonus_exponents, bonus_law, target_exponents
 from specdist.audit.known_faults.lengths import LENGTHS, cuts_after_test, drops
 from specdist.audit.known_faults.randomness import RANDOMNESS
 from specdist.audit.known_faults.recovery import FLOORED, RECOVERY
@@ -50,6 +51,9 @@ SINGLE: tuple[Fault, ...] = (
 )
 """Faults without a parameter."""
 
+_NEAR = Fraction(1, 2**10)
+"""Bonus rows that differ by more than this need no comparison of whole laws."""
+
 Family = Callable[[SequenceLaw, Table, Setup], Iterable[Fault]]
 """Faults with a parameter: the members that are worth a try, given the law that was measured on a
 first table. Members may share a name."""
@@ -63,17 +67,22 @@ def faults(law: SequenceLaw, table: Table, setup: Setup) -> Iterator[Fault]:
 
 
 def _changed_rows(law: SequenceLaw, table: Table, setup: Setup) -> Iterator[Fault]:
-    """Rows that are cut or tempered in one place only."""
-    bonus_alone = _right(law, table, setup.gamma)
-    if bonus_alone and _right(law, table, setup.gamma + 1):
-        return
-    changes = [(change, "at another temperature") for change in powers()]
-    changes += [(change, "with a cut row (top-k, top-p, min-p)") for change in cuts(setup.vocab)]
-    for change, how in changes:
-        if bonus_alone:
-            yield from bonus_with(change, table, setup.gamma, how)
-        else:
-            yield from on_one_side(change, table, how)
+    """Rows that are cut or tempered in one place only; a temperature that all target rows or all
+    bonus rows have is found otherwise."""
+    cut, tempered = "with a cut row (top-k, top-p, min-p)", "at another temperature"
+    if not _right(law, table, setup.gamma):
+        for change in powers():
+            yield from of_drafts(change, table, tempered)
+            yield from of_targets(change, table, tempered, bonus_too=False)
+        for change in cuts(setup.vocab):
+            yield from of_drafts(change, table, cut)
+            yield from of_targets(change, table, cut)
+    elif not _right(law, table, setup.gamma + 1):
+        prefix, measured = bonus_law(law, table, setup.gamma)
+        for change in cuts(setup.vocab):
+            row = change(table.target(prefix))
+            if measured and all(abs(x - y) < _NEAR for x, y in zip(row, measured, strict=True)):
+                yield from bonus_with(change, table, setup.gamma, cut)
 
 
 def _right(law: SequenceLaw, table: Table, length: int) -> bool:
