@@ -48,7 +48,7 @@ def audit(
         )
     chosen, asked = effective(given(values)), read_asked(values)
     output = chosen.output
-    known = (form.name for form in FORMS if form.audits)
+    known = [form.name for form in FORMS if form.audits]
     exports.check_forms(output.format, output.exports, "an audit", known)
     try:
         report = _report(adapter, asked, chosen)
@@ -59,9 +59,7 @@ def audit(
             console.out(error_line(error))
         raise
     code = audit_exit_code(report)
-    options = form_options(output, code)
-    exports.write(output.exports, report, options)
-    _print(_rendered(report, output, options))
+    _write(report, output, form_options(output, code))
     return forgiven(code) if output.exit_zero else code
 
 
@@ -76,12 +74,13 @@ def _report(adapter: str, asked: Asked, chosen: Effective) -> AuditReport:
     return audited(named, other, asked, chosen)
 
 
-def _print(text: str) -> None:
-    """A reader that goes away leaves the exit code as it is."""
-    from specdist.cli import console
+def _write(report: AuditReport, output: OutputSettings, options: FormOptions) -> None:
+    """The files, then the printed report. A reader that goes away leaves the exit code as it is."""
+    from specdist.cli import console, exports
 
+    exports.write(output.exports, report, options)
     try:
-        console.out(text)
+        console.out(_rendered(report, output, options))
         sys.stdout.flush()
     except BrokenPipeError:
         console.silence_stdout()
