@@ -59,6 +59,21 @@ def plain():
     return [draw.categorical(case.target())]
 
 
+def two_plain(tokens=()):
+    tokens = [*tokens]
+    while len(tokens) < 2:
+        tokens.append(draw.categorical(case.target(tokens)))
+    return tokens
+
+
+def two():
+    return two_plain(step())
+
+
+def two_wrong():
+    return two_plain(from_target())
+
+
 def argmax():
     tokens = []
     for _ in range(case.gamma):

@@ -76,6 +76,33 @@ def test_a_wrong_sampler_fails_and_its_line_shows_it_again(sampler: Path) -> Non
         assert words_ in text
 
 
+def test_a_reference_is_plain_decoding_of_the_same_engine(sampler: Path) -> None:
+    right = report_of(f"{sampler}:two", *SMALL, "--reference", "two_plain")
+    assert right["settings"]["reference"] == "two_plain"
+    assert right["verdict"] == "within-tolerance"
+    assert report_of(f"{sampler}:two_plain", *SMALL)["verdict"] == "equal"
+    report_of(f"{sampler}:two_wrong", *SMALL, "--reference", f"{sampler}:two_plain", code=1)
+    result = run("audit", f"{sampler}:two_wrong", *SMALL, "--reference", "two_plain")
+    assert "compared  with the reference two_plain, joint law of 2 tokens" in result.stdout
+    assert "--reference two_plain" in result.stdout.split("reproduce:")[1]
+    refused(f"{sampler}:two", *SMALL, "--reference", "raises", said="the reference raises")
+
+
+def test_a_probe_has_a_bound_and_no_exact_number(sampler: Path) -> None:
+    probe = ("--mode", "probe", "--replays", "50", "--confidence", "0.9", *SMALL[:4])
+    result = run("audit", f"{sampler}:step", *probe, "--tables", "1")
+    assert result.code == 0, result.stderr
+    assert "a probe" in result.stderr
+    assert "ok: no difference found: total variation " in result.stdout
+    assert " +- 0.047 at most" in result.stdout  # ln(10)/50 = 0.04605...
+    assert "exact" not in result.stdout
+    report = report_of(f"{sampler}:from_target", *probe, "--tables", "1", code=1)
+    assert report["settings"]["confidence"] == "0.9"
+    assert report["tables"][0]["total_variation"]["exact"] is None
+    assert report["tables"][0]["bound"]["approx"] > 0.046
+    assert "--mode probe" in report["findings"][0]["reproduce"]
+
+
 def test_exceptions_are_outcomes(sampler: Path) -> None:
     result = run_here("audit", "sampler.py:raises", *SMALL, cwd=sampler.parent)
     assert result.code == 1
