@@ -8,6 +8,7 @@ from typing import Any
 
 from specdist.audit.refusals import RefusalError
 from specdist.audit.traced import is_traced
+from specdist.audit.whereabouts import passed_on
 
 _NAMED = re.compile(
     r"Traced(Uniform|Noise|Array)|numpy\.object_|dtype\('O'\)|no callable \w+ method"
@@ -37,8 +38,14 @@ def _last(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _line(trace: TracebackType | None) -> str:
-    found = _last(trace)
-    return "" if found is None else f"{found.tb_frame.f_code.co_filename}, line {found.tb_lineno}"
+    """The innermost line outside of the audit and of libraries that pass draws on."""
+    found = ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not passed_on(file):
+            found = f"{file}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return found
 
 
 def _holds_traced(trace: TracebackType | None) -> bool:

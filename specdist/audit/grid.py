@@ -55,6 +55,10 @@ BFLOAT16 = Grid(8)
 JAX_FLOAT32 = Grid(23)
 
 
+class TooManyLevelsError(OverflowError):
+    """A whole number made of one uniform takes too many values."""
+
+
 class Atom:
     """One uniform number: a grid, and the points [least, most) that it can still be. ``raced`` is
     the race that it is noise of, if any: then it is compared with no number."""
@@ -107,7 +111,7 @@ class Atom:
     def piece(self, level: Callable[[int], Any]) -> Any:
         """A monotone function of the number that takes few values: which one it has, decided.
 
-        Raises OverflowError for more than `MOST_LEVELS` values.
+        Raises TooManyLevelsError for more than `MOST_LEVELS` values.
         """
         self._of_this_run()
         starts = self._laid()
@@ -155,7 +159,7 @@ def _split(
     if low[1] == high[1]:
         return
     if len(starts) >= MOST_LEVELS:
-        raise OverflowError(f"more than {MOST_LEVELS} values")
+        raise TooManyLevelsError(f"more than {MOST_LEVELS} values")
     if high[0] - low[0] == 1:
         starts.append(high[0])
         return

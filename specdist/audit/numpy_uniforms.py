@@ -99,6 +99,9 @@ def _one(ufunc: Any, name: str, elements: Sequence[Any]) -> Any:
         return _tested(value, name)
     if len(traced) > 1:
         raise refuse(f"numpy.{name} of two random numbers", _INSTEAD)
+    plain = [item for item in elements if not isinstance(item, Traced)]
+    if not all(item is None or isinstance(item, int | float | np.generic) for item in plain):
+        raise refuse(f"numpy.{name} with {type(plain[0]).__name__}", "use floats")
     if name in _COMPARED:
         return _COMPARED[name][traced[0]](value, elements[1 - traced[0]])
     if name in _BINARY and len(elements) == 2:

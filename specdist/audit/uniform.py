@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from typing import Any
 
-from specdist.audit.grid import MOST_LEVELS, Atom, Grid
+from specdist.audit.grid import MOST_LEVELS, Atom, Grid, TooManyLevelsError
 from specdist.audit.traced import APART, Step, Traced, is_many, is_traced, on_one_side, refuse
 
 __all__ = ["Uniform", "refuse"]
@@ -61,8 +61,7 @@ class Uniform(Traced):
             return made
         with _quiet():
             self._check(step)
-            if self.kind is float:
-                made._raise_where_it_raises()
+            made._raise_where_it_raises()
         return made
 
     def _check(self, step: Step) -> None:
@@ -81,18 +80,16 @@ class Uniform(Traced):
 
     def _raise_where_it_raises(self) -> None:
         """Python's floats raise at single points, 1 / 0.0: such a point is an outcome."""
-        found: list[Exception] = []
 
-        def raises(k: int) -> bool:
+        def error_of(k: int) -> str:
             try:
                 self.at(k)
             except (ArithmeticError, ValueError) as error:
-                found.append(error)
-                return True
-            return False
+                return type(error).__name__
+            return ""
 
-        if self.atom.decide(raises):
-            raise found[-1]
+        if self.atom.piece(error_of):
+            self.at(self.atom.least)
 
     def holds(self, function: Callable[[Any, Any], Any], other: Any) -> bool:
         """A comparison of the number, on the left, with a number: decided."""
@@ -107,14 +104,19 @@ class Uniform(Traced):
     def level(self, function: Callable[[Any], Any], what: str) -> Any:
         """A monotone function of the number with few values: decided, and a plain value."""
         self._not_raced()
-        try:
-            with _quiet():
+        with _quiet():
+            low, high = self.at(self.atom.least), self.at(self.atom.most - 1)
+            if not (_is_finite(low) and _is_finite(high)):
+                self.atom.piece(lambda k: _extreme(self.at(k)))
+                function(self.at(self.atom.least))  # its own error
+            try:
                 return self.atom.piece(lambda k: function(self.at(k)))
-        except OverflowError:
-            raise refuse(
-                f"{what} of a uniform, with more than {MOST_LEVELS} values,",
-                "compare the uniform, or draw an index with draw.categorical",
-            ) from None
+            except TooManyLevelsError:
+                pass
+        raise refuse(
+            f"{what} of a uniform, with more than {MOST_LEVELS} values,",
+            "compare the uniform, or draw an index with draw.categorical",
+        )
 
     def _not_raced(self) -> None:
         if self.atom.raced is not None:
@@ -169,12 +171,11 @@ class Uniform(Traced):
     __trunc__ = __int__
 
     def __round__(self, digits: int | None = None) -> Any:
-        if digits is None:
-            return self.level(round, "a whole number")
-        return self.then(Step("round", round, digits))
+        whole = digits is None
+        return self.level(round, "a number") if whole else self.then(Step("round", round, digits))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """numpy's functions of this number and of arrays or numpy scalars."""
+        """numpy's functions of this number, of arrays and of numpy's own numbers."""
         from specdist.audit.numpy_uniforms import applied
 
         return applied(ufunc, method, inputs, options)
@@ -194,12 +195,16 @@ def _is_finite(value: Any) -> bool:
 
 
 def _needs_no_look(step: Step) -> bool:
-    """Whether a step is monotone, and raises nothing, whatever the number is."""
+    """Whether a step is monotone and raises nothing, whatever the number is."""
     if step.name == "multiply":
         return _is_finite(step.other)
-    if step.name == "divide":
-        return step.first and _is_finite(step.other) and step.other != 0
-    return step.name in _EVERYWHERE
+    harmless = step.name == "divide" and step.first and _is_finite(step.other) and step.other != 0
+    return harmless or step.name in _EVERYWHERE
+
+
+def _extreme(value: Any) -> str:
+    """Which of nan and the infinities a number is; empty for finite ones."""
+    return "" if _is_finite(value) else str(value)
 
 
 def _never(step: Step, low: Any, high: Any) -> bool:
