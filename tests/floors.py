@@ -67,12 +67,18 @@ INSIDE_FUNCTIONS = {
 }
 #: Modules that are only loaded once a float row is met, so numpy may stand at their top.
 NUMPY_AT_THE_TOP: tuple[str, ...] = (
+    "specdist.audit.noise_algebra",
     "specdist.audit.numpy_answers",
     "specdist.audit.numpy_draws",
     "specdist.audit.numpy_functions",
     "specdist.audit.numpy_generators",
     "specdist.audit.numpy_race",
     "specdist.audit.numpy_uniforms",
+    "specdist.audit.torch_values",
+    "specdist.audit.torch_answers",
+    "specdist.audit.torch_state",
+    "specdist.audit.torch_structure",
+    "specdist.audit.torch_noise",
     "specdist.exact.code_counts",
     "specdist.exact.float_atoms",
     "specdist.exact.float_filter",

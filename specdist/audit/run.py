@@ -136,10 +136,12 @@ class Audit:
         return probed(program, self.budget, told, self.replays or REPLAYS, self.delta or DELTA)
 
     def _smallest(self, walked: Sequence[Walked]) -> Smallest | None:
-        """The smallest case that differs. A probe, which runs much more, and an adapter that asks
-        for no rows are not asked again."""
+        """The smallest case that differs; None for an adapter that asks for no rows. A probe, which
+        runs much more, looks among its own tables."""
+        if not walked[0][1].asked:
+            return None
         known = first_known(self.setup, walked)
-        if self.mode != Mode.TRACED or not walked[0][1].asked:
+        if self.mode != Mode.TRACED:
             return known
         cases = smaller(self.setup, self.count)
         return smallest(cases, lambda setup, table: self._judged(setup, table)[1], known)

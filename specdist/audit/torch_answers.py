@@ -11,7 +11,7 @@ import torch
 
 from specdist.audit import noise_algebra
 from specdist.audit.context import Context
-from specdist.audit.draw import choose_index, new_atom
+from specdist.audit.draw import choose_index, new_atom, new_uniform
 from specdist.audit.grid import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Grid
 from specdist.audit.torch_state import Source, Tensor, Traced, attach, forget, is_shared
 from specdist.audit.uniform import refuse
@@ -26,16 +26,14 @@ _VIEW = "make a tensor of its own and draw into that"
 def _grid(run: Context, tensor: Tensor) -> Grid:
     if tensor.device.type != "cpu":
         raise refuse(f"a draw on {tensor.device}", "audit on the CPU: device='cpu'")
-    grid = _GRIDS[tensor.dtype]
-    run.grids.add(f"{grid} ({str(tensor.dtype).removeprefix('torch.')})")
-    return grid
+    return _GRIDS[tensor.dtype]
 
 
 def _uniforms(run: Context, tensor: Tensor) -> Tensor:
     """Fills a new tensor with uniforms on [0, 1)."""
     grid = _grid(run, tensor)
     if run.probing:
-        points = [float(grid.value(run.point(grid, "torch"))) for _ in range(tensor.numel())]
+        points: list[Any] = [new_uniform(run, grid) for _ in range(tensor.numel())]
         return tensor.copy_(torch.tensor(points, dtype=tensor.dtype).reshape(tensor.shape))
     atoms = [new_atom(run, grid) for _ in range(tensor.numel())]
     source = Source(_first(run, tensor), tuple(tensor.shape), tensor.dtype, atoms)

@@ -6,26 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import torch
 
 from specdist.audit import torch_names as names
 from specdist.audit.context import Context
 from specdist.audit.torch_levels import settled, sign_is_certain
-from specdist.audit.torch_noise import arithmetic, restructured, winners
+from specdist.audit.torch_noise import arithmetic, winners
 from specdist.audit.torch_state import (
-    Points,
     Tensor,
     Traced,
     attach,
-    copied,
     is_shared,
     overwritten,
     state_of,
-    substituted,
-    traced_arguments,
-    united,
 )
+from specdist.audit.torch_structure import computed, kept, only, restructured
 from specdist.audit.torch_values import VALUES
 from specdist.audit.uniform import refuse
 
@@ -57,7 +52,7 @@ def _result(
     swapped = name.startswith("reversed ")
     plain = name.removeprefix("reversed ")
     if plain in names.STRUCTURE:
-        return _restructured(function, args, kwargs)
+        return restructured(function, args, kwargs)
     if plain in names.SAME:
         whole = plain == "to" and not function(*args, **kwargs).is_floating_point()
         return _decided(function, args, kwargs) if whole else _moved(function, args, kwargs)
@@ -68,63 +63,9 @@ def _result(
     raise refuse(f"torch.{plain} of a uniform", "compare the uniform, or race noise by argmax")
 
 
-def _compute(
-    function: Call, args: Sequence[Any], kwargs: Mapping[str, Any], states: Sequence[Traced]
-) -> Callable[[Points], Any] | None:
-    """The call as a function of the values of the draws."""
-    if any(state.compute is None for state in states):
-        return None
-
-    kept = [_kept(argument) for argument in args]
-    slots = {i: state.compute for i, value in enumerate(kept) if (state := state_of(value))}
-    simple = len(slots) == len(states)
-
-    def value(tensor: Tensor, points: Points) -> Tensor:
-        state = state_of(tensor)
-        assert state is not None
-        assert state.compute is not None
-        return state.compute(points)
-
-    def compute(points: Points) -> Any:
-        with torch.no_grad():
-            given = list(kept)
-            for i, part in slots.items():
-                assert part is not None
-                given[i] = part(points)
-            if simple:
-                return function(*given, **kwargs)
-            whole = [substituted(item, lambda t: value(t, points)) for item in given]
-            named = {k: substituted(v, lambda t: value(t, points)) for k, v in kwargs.items()}
-            return function(*whole, **named)
-
-    return compute
-
-
-def _kept(argument: Any) -> Any:
-    """A plain tensor as it is now: the audited code may write into it before it is asked for."""
-    if isinstance(argument, list | tuple):
-        return type(argument)(map(_kept, argument))
-    if not isinstance(argument, torch.Tensor):
-        return argument
-    return copied(argument)
-
-
-def _only(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Traced:
-    """The state of the only traced argument."""
-    given = traced_arguments(args, kwargs)
-    if len(given) > 1:
-        raise refuse(
-            "arithmetic or comparison of two uniforms",
-            "the event is no product of intervals: draw what is compared by itself",
-        )
-    state = state_of(given[0])
-    assert state is not None
-    return state
-
-
 def _decided(function: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-    state = _only(args, kwargs)
-    compute = _compute(function, args, kwargs, [state])
+    state = only(args, kwargs)
+    compute = computed(function, args, kwargs, [state])
     if compute is None:
         raise refuse("the value of exponential noise", "race it: argmax of w / E")
     shape = tuple(function(*args, **kwargs).shape)
@@ -134,14 +75,14 @@ def _decided(function: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 def _elementwise(
     function: Call, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], swapped: bool
 ) -> Tensor:
-    state = _only(args, kwargs)
+    state = only(args, kwargs)
     _refuse_poles(state, name, args, swapped)
     shell = function(*args, **kwargs)
     given = list(reversed(args)) if swapped and len(args) == 2 else args
     made = Traced(
         state.sources,
         state.index.expand(shell.shape),
-        None if "softmax" in name else _compute(function, args, kwargs, [state]),
+        None if "softmax" in name else computed(function, args, kwargs, [state]),
         arithmetic(state.noise, name, given, kwargs),
     )
     if made.noise is None and made.compute is None:
@@ -170,70 +111,10 @@ def _refuse_poles(state: Traced, name: str, args: Sequence[Any], swapped: bool) 
 
 
 def _moved(function: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-    state = _only(args, kwargs)
+    state = only(args, kwargs)
     shell = function(*args, **kwargs).detach().clone()
-    compute = _compute(function, args, kwargs, [state])
+    compute = computed(function, args, kwargs, [state])
     return attach(shell, replace(state, compute=compute))
-
-
-def _restructured(function: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Moves the elements, their draws and their numbers alike. Plain tensors that are joined with
-    them have no draw."""
-    given = traced_arguments(args, kwargs)
-    states = [state for tensor in given if (state := state_of(tensor)) is not None]
-    shell = function(*args, **kwargs)
-    index = _along(function, args, kwargs, lambda state: state.index, -1)
-    numbers = [None] * (len(shell) if isinstance(shell, tuple | list) else 1)
-    noises = {id(state.noise): state.noise for state in states}
-    noise = next(iter(noises.values())) if len(noises) == 1 else None
-    if noise is not None:
-        numbers = _along(function, args, kwargs, _numbers_of, None)
-    compute = _compute(function, args, kwargs, states)
-    sources = united(states)
-    if not isinstance(shell, tuple | list):
-        moved = restructured(noise, numbers) if isinstance(numbers, torch.Tensor) else None
-        return attach(shell, Traced(sources, index, compute, moved))
-    parts = []
-    for i, part in enumerate(shell):
-        part_numbers = numbers[i]
-        moved = None if part_numbers is None else restructured(noise, part_numbers)
-        parts.append(attach(part, Traced(sources, index[i], _part(compute, i), moved)))
-    return type(shell)(parts)
-
-
-def _numbers_of(state: Traced) -> Tensor:
-    assert state.noise is not None
-    shape = tuple(state.index.shape)
-    return torch.from_numpy(np.broadcast_to(state.noise.numbers, shape).copy())
-
-
-def _part(compute: Callable[[Points], Any] | None, i: int) -> Callable[[Points], Any] | None:
-    return None if compute is None else lambda points: compute(points)[i]
-
-
-def _along(
-    function: Call,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    part: Callable[[Traced], Tensor],
-    filler: int | None,
-) -> Any:
-    """The same movement of another part of the state. ``filler`` stands for plain float tensors and
-    numbers; None keeps them as they are."""
-
-    def changed(value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return type(value)(map(changed, value))
-        state = state_of(value)
-        if state is not None:
-            return part(state)
-        if isinstance(value, torch.Tensor) and value.is_floating_point():
-            if filler is None:
-                return value.double()
-            return torch.full_like(value, filler, dtype=torch.long)
-        return filler if isinstance(value, float) and filler is not None else value
-
-    return function(*map(changed, args), **{name: changed(v) for name, v in kwargs.items()})
 
 
 def _in_place(run: Context, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -244,7 +125,7 @@ def _in_place(run: Context, name: str, args: Sequence[Any], kwargs: Mapping[str,
             "work in place in a tensor that another one looks into",
             "write into a tensor of its own",
         )
-    before = _kept(target)
+    before = kept(target)
     if name == "copy_":
         made = args[1].to(target.dtype).expand(target.shape)
     elif name in ("__setitem__", "set.data"):
@@ -264,13 +145,13 @@ def _with_item(before: Tensor, item: Sequence[Any]) -> Tensor:
         changed[place] = value
         return changed
 
-    made: Tensor = _restructured(replaced, [before, *item], {})
+    made: Tensor = restructured(replaced, [before, *item], {})
     return made
 
 
 def _ends(run: Context, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """argmax, argmin, max, min and topk(1) of noise."""
-    state = _only(args, kwargs)
+    state = only(args, kwargs)
     given = dict(
         zip(("k", "dim") if name == "topk" else ("dim", "keepdim"), args[1:], strict=False)
     )
