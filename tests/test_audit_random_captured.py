@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import sys
 from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,3 +54,24 @@ def test_everything_is_as_before_afterwards() -> None:
     assert after == states
     assert captured.by_default.__defaults__ is not None
     assert isinstance(captured.by_default.__defaults__[0], np.random.Generator)
+
+
+def test_a_module_that_is_imported_inside_keeps_no_stand_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "from random import random\nfrom numpy.random import default_rng, rand\n"
+    (tmp_path / "imported_inside.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def step() -> bool:
+        module = import_module("imported_inside")
+        return bool(module.random() < 0.25)
+
+    try:
+        assert law(step) == {1: Fraction(1, 4), 0: Fraction(3, 4)}
+        module = sys.modules["imported_inside"]
+        assert module.random is random.random
+        assert module.default_rng is np.random.default_rng
+        assert module.rand is np.random.rand
+    finally:
+        sys.modules.pop("imported_inside", None)

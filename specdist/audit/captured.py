@@ -22,6 +22,8 @@ def swapped(pairs: Sequence[tuple[object, object]], owners: Sequence[str]) -> It
     the library itself, which are left alone."""
     table = {id(original): (original, stand_in) for original, stand_in in pairs}
     ours = [id(vars(sys.modules[name])) for name in owners if name in sys.modules]
+    known = set(sys.modules)
+    gc.unfreeze()  # a library may have hidden its objects from the collector
     with ExitStack() as undo:
         originals = [original for original, _ in table.values()]
         own = [originals, table, pairs, *pairs, *table.values()]
@@ -31,7 +33,18 @@ def swapped(pairs: Sequence[tuple[object, object]], owners: Sequence[str]) -> It
         for holder in holders:
             if type(holder) not in (tuple, FrameType):
                 _swap_in(holder, table, undo)
+        undo.callback(_give_back, known, pairs)
         yield
+
+
+def _give_back(known: set[str], pairs: Sequence[tuple[object, object]]) -> None:
+    """Modules that were imported meanwhile took hold of stand-ins: they get the originals."""
+    originals = {id(stand_in): original for original, stand_in in pairs}
+    for name in sys.modules.keys() - known:
+        names = vars(sys.modules[name])
+        for key, value in list(names.items()):
+            if id(value) in originals:
+                names[key] = originals[id(value)]
 
 
 def _swap_in(holder: Any, table: Mapping[int, tuple[object, object]], undo: ExitStack) -> None:

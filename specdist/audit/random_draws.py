@@ -197,8 +197,8 @@ def intercepted() -> Iterator[None]:
                     stack.enter_context(patch.object(owner, name, answer))
         pairs = [(getattr(random, name), getattr(_MODULE, name)) for name in names]
         stack.enter_context(swapped(pairs, ("random",)))
-        for name in names:
-            stack.enter_context(patch.object(random, name, getattr(_MODULE, name)))
+        for name, (_, answer) in zip(names, pairs, strict=True):
+            stack.enter_context(patch.object(random, name, answer))
         # names of files are no draws of the audited code
         stack.enter_context(patch.object(tempfile, "_Random", Real))
         stack.enter_context(patch.object(tempfile, "_name_sequence", None))
