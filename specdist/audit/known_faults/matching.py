@@ -12,7 +12,7 @@ from specdist.audit.judge import ROUNDING
 from specdist.audit.known_faults.draft_laws import top
 from specdist.audit.known_faults.fault_law import Shape, emissions, fault_law
 from specdist.audit.known_faults.registry import faults
-from specdist.audit.known_faults.rows import Fault
+from specdist.audit.known_faults.rows import Fault, UndefinedLawError
 from specdist.audit.measure import Measured
 from specdist.audit.prefix_law import (
     SequenceLaw,
@@ -24,8 +24,8 @@ from specdist.audit.prefix_law import (
 from specdist.audit.tables import Table
 
 _MOST_SEQUENCES = 50_000
-_SHARED = 3
-"""Laws of up to so many tokens are compared once for all faults that have them in common."""
+_FEW = 3
+"""Laws of up to so many tokens are compared before the whole ones."""
 
 
 @dataclass(frozen=True)
@@ -136,21 +136,27 @@ class _Search:
 
     def _explains(self, fault: Fault) -> bool:
         """Whether the fault has every law that it has an opinion on, and a differing one among
-        them. Short laws are compared first, on every table, which is cheap."""
+        them. The laws of a few tokens are compared first, on every table, which is cheap."""
         told = list(self._observed)
-        for length in range(1, max(len(item.begun) for item in told)):
-            for item in [item for item in told if length < len(item.begun)]:
+        for length in range(1, _FEW + 1):
+            for item in [item for item in told if length < len(item.begun) - 1]:
                 near = self._near(fault, item, length)
                 if near is None:
                     told.remove(item)
                 elif not near:
                     return False
-        return any(item.differs for item in told) and all(self._fits(fault, item) for item in told)
+        explained = False
+        for item in told:
+            near = self._whole(fault, item)
+            if near is False:
+                return False
+            explained = explained or (near is True and item.differs)
+        return explained
 
     def _near(self, fault: Fault, item: Observed, length: int) -> bool | None:
         """Whether the laws of the first tokens are one; None where the fault has none. Faults that
         are alike on the first table are compared once."""
-        if item is not self._observed[0] or length > _SHARED or fault.alike is None:
+        if item is not self._observed[0] or fault.alike is None:
             return self._compared(fault, item, length)
         key = (fault.name, length, fault.alike(length))
         if key not in self._known:
@@ -163,9 +169,17 @@ class _Search:
             return None
         return total_variation(law, item.begun[length]) <= item.tolerance
 
-    def _fits(self, fault: Fault, item: Observed) -> bool:
-        """Whether the longest output is as long as the one that was measured."""
-        if self._shape.loop or len(item.begun) <= item.length:
-            return True
-        longest = emissions(fault, item.table, self._shape, item.length + 1)
-        return max(map(len, longest)) == item.length
+    def _whole(self, fault: Fault, item: Observed) -> bool | None:
+        """The same for the longest law that is compared; the longest output of the fault has to be
+        as long as the one that was measured."""
+        length = len(item.begun) - 1
+        if self._shape.loop or length < item.length:
+            return self._compared(fault, item, length)
+        try:
+            emitted = emissions(fault, item.table, self._shape, length + 1)
+        except UndefinedLawError:
+            return None
+        if max(map(len, emitted)) != length:
+            return False
+        law = continued(emitted.items(), item.table.target, length)
+        return total_variation(law, item.begun[length]) <= item.tolerance
