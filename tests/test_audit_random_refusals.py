@@ -100,6 +100,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "mixed noise": (lambda: np.argmax(np.where(P > 0.2, np.random.gumbel(size=4), P)), "numbers"),
     "p / u": (lambda: np.argmax(P / np.random.rand(4)), "the largest of several uniforms"),
     "a NaN in a race": (lambda: np.argmax(np.log(P) * np.nan + rng().gumbel(size=4)), "race"),
+    "powers that round": (lambda: np.argmax(np.random.rand(4) ** 1e-20), "round to 1"),
+    "powers that underflow": (lambda: np.argmax(np.random.rand(4) ** (99 / P)), "underflow"),
     "two races": (two_races, "two different races"),
     "compared and raced": (compared_and_raced, "used before"),
     "raced and compared": (raced_and_compared, "was raced"),

@@ -95,6 +95,8 @@ def winner(row: Sequence[Any], largest: bool) -> int:
     weights = noise_algebra.winners_weights(noise, _numbers(noise, len(items)), largest)
     if weights is None:
         raise refuse("the last of a race", "ask for the largest w / E, or the smallest E / w")
+    if noise.ordered and noise.kind is noise_algebra.Kind.LINEAR:
+        _refuse_rounding(weights)
     _refuse_rivals(noise, row, weights, largest)
     run.notes.update([IDEAL, GUARDED] if noise.guarded else [IDEAL])
     racing = [i for i, weight in enumerate(weights) if weight]
@@ -106,6 +108,16 @@ def winner(row: Sequence[Any], largest: bool) -> int:
 def _numbers(noise: noise_algebra.Noise, count: int) -> list[float]:
     found: list[float] = np.broadcast_to(noise.numbers, (count,)).tolist()
     return found
+
+
+def _refuse_rounding(weights: Sequence[Fraction]) -> None:
+    """The largest of u ** (1 / w) is exp(-E / sum w) of one exponential E: it must neither
+    underflow nor round to 1, or floats tie where real numbers do not."""
+    if not Fraction(1, 2) <= sum(weights, Fraction(0)) <= 4:
+        raise refuse(
+            "powers of uniforms that underflow or round to 1",
+            "race E / w, or normalise the weights",
+        )
 
 
 def _refuse_rivals(

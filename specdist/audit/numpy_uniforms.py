@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from specdist.audit.numpy_race import Noise, winner
+from specdist.audit.numpy_race import winner
 from specdist.audit.traced import ELEMENTWISE, Step, Traced, refuse
 from specdist.audit.uniform import Uniform
 
@@ -204,6 +204,3 @@ def uniforms(made: Callable[[], Any], size: Any) -> Any:
         return made()
     shape = np.empty(size, dtype=bool).shape
     return gathered([made() for _ in range(math.prod(shape))], shape)
-
-
-__all__ = ["Noise", "Traces", "applied", "cast", "gathered", "uniforms"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, Self
 
@@ -175,7 +176,9 @@ class Traced:
 
     def __getattr__(self, name: str) -> Any:
         """numpy asks the elements of an array of objects for ``log`` and its kin."""
-        if name.startswith("__") or not (hasattr(float, name) or name in ELEMENTWISE):
+        numpy = sys.modules.get("numpy")
+        known = hasattr(float, name) or (numpy is not None and hasattr(numpy.float64, name))
+        if name.startswith("__") or not (known or name in ELEMENTWISE):
             raise AttributeError(f"'float' object has no attribute '{name}'")
         if name not in ELEMENTWISE:
             raise refuse(f"{name} of a uniform", "use it in comparisons")
