@@ -36,7 +36,11 @@ from tests.form_samples import HOSTILE, code_of
 SCHEMA = json.loads((ROOT / "specdist/schemas/audit.schema.json").read_text("utf-8"))
 SAMPLES = made.audits(HOSTILE)
 LEAKING = made.report(
-    replace(made.ROUNDED, outside=made.figure("1/33554432")),
+    replace(
+        made.ROUNDED,
+        outside=made.figure("1/33554432"),
+        lines=(*made.EQUAL_LINES, made.line((2, 1), "0", "1/33554432")),
+    ),
     findings=(made.LEAK, made.ROUNDING_NOTE),
 )
 OPTIONS = FormOptions()
@@ -131,6 +135,8 @@ def test_mass_outside_of_the_support_is_reported_whatever_its_size() -> None:
     assert "warning[impossible-token]: sequences that the target cannot emit" in text
     assert "ok: lossless up to float rounding" in text
     assert re.search(r"equal rows  rounding +39 +2\.980e-08 +2\.980e-08\n", text)
+    assert "more sequences" not in text
+    assert re.search(r"\| +2 1 +0 +2\.98023e-08 +\+2\.98023e-08\n", text)
     assert audit_exit_code(LEAKING) == 0
     forms = {form: BY_NAME[form].render(LEAKING, OPTIONS) for form in ("github", "sarif", "junit")}
     assert all("impossible-token" in text for text in forms.values())

@@ -47,10 +47,10 @@ def _descriptor_apart() -> Iterator[None]:
 
 def _flush() -> None:
     """What Python and the C library still hold for standard output."""
-    import ctypes
-
     with suppress(OSError, ValueError, AttributeError):
         if sys.__stdout__ is not None:
             sys.__stdout__.flush()
-    with suppress(OSError, AttributeError):
+    with suppress(ImportError, OSError, TypeError, AttributeError):  # where C has no such door
+        import ctypes
+
         ctypes.CDLL(None).fflush(None)

@@ -111,7 +111,8 @@ def _panels(
         return [draft_rows(report, table.draft, view, room)]
     if finding.ident == "impossible-token":
         outside = tuple(line for line in table.lines if is_zero(line.reference))
-        return [sequences(report, replace(table, lines=outside), view, room)] if outside else []
+        shown = replace(table, lines=outside, sequences=len(outside))
+        return [sequences(report, shown, view, room)] if outside else []
     if finding.ident == "output-mismatch":
         return [sequences(report, table, view, room)]
     return []
