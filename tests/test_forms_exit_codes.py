@@ -18,6 +18,14 @@ RUNS = {
     "floor": ("check", SAMPLES / "three_tokens.json", "--min-acceptance", "9/10"),
     "nothing": ("check", SAMPLES / "three_tokens.json", "--select", "none"),
     "replay": ("replay", SAMPLES / "traces" / "recovered_from_target"),
+    "audit": (
+        *("audit", f"{SAMPLES}/audit/textbook_faulty.py:step"),
+        *("--gamma", "1", "--steps", "1", "--tables", "1"),
+    ),
+    "lossless audit": (
+        *("audit", f"{SAMPLES}/audit/textbook_numpy.py:step"),
+        *("--gamma", "1", "--steps", "1", "--tables", "1"),
+    ),
     "lossy": (
         *("what-if", "--target", "1/2,1/4,1/4", "--draft", "1/4,1/2,1/4"),
         *("--rule", "typical:1/10:delta=1/2:recovery=target"),
@@ -29,6 +37,8 @@ IDENTS = {
     "models": "target-mismatch",
     "floor": "acceptance-below-floor",
     "replay": "recovered-outside-residual",
+    "audit": "output-mismatch",
+    "lossless audit": "numeric-rounding",
     "lossy": "lossy-by-design",
 }
 FORMS = ("junit", "sarif", "github", "gitlab", "markdown")
