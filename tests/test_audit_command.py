@@ -173,6 +173,7 @@ def test_a_file_is_executed_once_and_anew_each_time(tmp_path: Path) -> None:
         (("{file}:waits",), "waits is a coroutine function"),
         (("{file}:needs",), "needs takes arguments: x, y"),
         (("{file}:Engine.none",), "there is no function 'none'"),
+        (("{file}:stop.real.none",), "there is no function 'none'"),
         (("{folder}/samplr.py:step",), "the adapter's file cannot be read: no such file"),
         (("{folder}/samplr.py:step",), "did you mean sampler.py?"),
         (("{folder}:step",), "the adapter's file cannot be read: is a directory"),
@@ -225,6 +226,7 @@ def test_bad_command_lines(arguments: tuple[str, ...], said: str, sampler: Path)
         ("import sys\nsys.exit(0)\n", "raised SystemExit while it was loaded: 0", 2),
         ("def f():\n    1 / 0\nf()\n", "raised ZeroDivisionError while it was loaded", 2),
         ("def f():\n    f()\nf()\n", "raised RecursionError while it was loaded", 2),
+        ("def __getattr__(name):\n    1 / 0\n", "ZeroDivisionError when it was looked up", 2),
         ("from specdist.audit import case\ncase.vocab\n", "used outside of an audit", None),
     ],
 )

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from specdist.audit.refusals import AdapterError
-from specdist.cli.audit_module import executed, forget, functions_in, imported
+from specdist.cli.audit_module import executed, forget, functions_in, imported, run_users
 from specdist.cli.option_values import near
 
 FORM = "FILE.py:NAME or MODULE:NAME"
@@ -95,6 +95,12 @@ def findable(*named: Named) -> Iterator[None]:
 def load(named: Named) -> Loaded:
     """The function itself; its module is executed once. Raises AdapterError."""
     module = executed(named.origin) if named.is_file else imported(named.origin)
+    file = named.origin if named.is_file else ""
+    return run_users(named.text, file, " when it was looked up", lambda: _found(named, module))
+
+
+def _found(named: Named, module: ModuleType) -> Loaded:
+    """What the name leads to; attributes and signatures may be code of the user's."""
     found: Any = module
     for part in named.name.split("."):
         if not hasattr(found, part):
@@ -107,7 +113,7 @@ def load(named: Named) -> Loaded:
 def _no_such(named: Named, part: str, inside: Any, module: ModuleType) -> AdapterError:
     own = [
         key
-        for key, value in vars(inside).items()
+        for key, value in getattr(inside, "__dict__", {}).items()
         if callable(value) and getattr(value, "__module__", "") == module.__name__
     ]
     listed = f"functions there: {', '.join(own[:12])}" if own else "there is no function at all"
