@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
 
-from specdist.audit.known_faults.rows import Fault, Rows, stateless
+from specdist.audit.known_faults.rows import Emitted, Fault, Rows, stateless
 from specdist.audit.known_faults.token_chain import ONE, ZERO, positive
 
 
@@ -35,16 +35,16 @@ class Block:
     weighed: bool = True
     scaled: bool = True
 
-    def __call__(self, rows: Rows) -> Iterator[int]:
+    def __call__(self, rows: Rows) -> Iterator[Emitted]:
         """Yields what the step emits."""
         ratios = self._ratios(rows)
         kept = self._kept(rows, self._biases(rows, ratios))
         yield from rows.tokens(rows.gamma)[:kept]
         if kept == rows.gamma:
             if rows.bonus:
-                yield rows.draw(rows.target(kept))
+                yield rows.law(rows.target(kept))
             return
-        yield rows.draw(_over(rows, kept, ratios[kept] if self.scaled else ONE))
+        yield rows.law(_over(rows, kept, ratios[kept] if self.scaled else ONE))
 
     def _ratios(self, rows: Rows) -> list[Fraction]:
         """r_0 .. r_gamma."""
@@ -105,17 +105,17 @@ BLOCK_RULES = (
 )
 
 
-def joint_ratio(rows: Rows) -> Iterator[int]:
+def joint_ratio(rows: Rows) -> Iterator[Emitted]:
     """The token rule, tested with the running ratio instead of each position's own."""
     running = ONE
     for i, token in enumerate(rows.tokens(rows.gamma)):
         running *= rows.target(i)[token] / rows.draft(i)[token]
         if not rows.coin(running):
-            yield rows.draw(positive(rows.target(i), rows.draft(i)))
+            yield rows.law(positive(rows.target(i), rows.draft(i)))
             return
         yield token
     if rows.bonus:
-        yield rows.draw(rows.target(rows.gamma))
+        yield rows.law(rows.target(rows.gamma))
 
 
 JOINT_RATIO: tuple[Fault, ...] = (

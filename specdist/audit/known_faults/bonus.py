@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from specdist.audit.known_faults.acceptance import from_draft, target_top
 from specdist.audit.known_faults.recovery import uniform
 from specdist.audit.known_faults.row_places import residual_at
-from specdist.audit.known_faults.rows import Change, Fault, Rows, stateless
+from specdist.audit.known_faults.rows import Change, Emitted, Fault, Rows, stateless
 from specdist.audit.known_faults.token_chain import Recovery, TokenChain, ratio, residual
 from specdist.audit.tables import Law
 
@@ -37,14 +37,14 @@ def of_bonus(name: str, bonus: Recovery) -> Fault:
     return stateless(name, TokenChain(bonus=bonus))
 
 
-def after_rejection(rows: Rows) -> Iterator[int]:
+def after_rejection(rows: Rows) -> Iterator[Emitted]:
     """The bonus, drawn after all draft tokens, is appended whatever was rejected."""
     for i in range(rows.gamma):
         if not rows.coin(ratio(rows, i)):
-            yield rows.draw(residual(rows, i))
+            yield rows.law(residual(rows, i))
             break
         yield rows.token(i)
-    yield rows.draw(rows.target(rows.gamma))
+    yield rows.law(rows.target(rows.gamma))
 
 
 BONUS = (

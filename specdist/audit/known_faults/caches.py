@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from specdist.audit.known_faults.rows import Fault, Rows, Step
+from specdist.audit.known_faults.rows import Emitted, Fault, Rows, Step
 from specdist.audit.known_faults.token_chain import ending, ratio
 from specdist.audit.tables import Tokens
 
@@ -59,7 +59,7 @@ class Cached:
         self._kept, self._sides, self._forgets = kept, sides, forgets
         self._cache: Tokens = ()
 
-    def __call__(self, rows: Rows) -> Iterator[int]:
+    def __call__(self, rows: Rows) -> Iterator[Emitted]:
         """One step; its cache is written when it is over."""
         if "target" in self._sides:
             rows.target_context = self._cache
@@ -69,7 +69,7 @@ class Cached:
         while n < rows.gamma and rows.coin(ratio(rows, n)):
             yield rows.token(n)
             n += 1
-        y = ending(rows, n)
+        y = tuple(map(rows.draw, ending(rows, n)))
         yield from y
         added = self._kept(rows, n, y)
         self._cache = added if self._forgets else self._cache + added

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
 
 from specdist.audit.known_faults.rows import Fault, Rows, Step, UndefinedLawError
 from specdist.audit.prefix_law import SequenceLaw, continued
-from specdist.audit.tables import Table, Tokens
+from specdist.audit.tables import Law, Table, Tokens
 from specdist.audit.tree import Session, leaves
 
 
@@ -67,31 +65,54 @@ def _walked(
 ) -> SequenceLaw:
     """The law of what was emitted after the steps of these numbers, ``context`` before them."""
 
-    def run(session: Session) -> Tokens:
-        step, emitted = fault.begin(), context
+    def run(session: Session) -> tuple[Tokens, Law | None]:
+        step, trail = fault.begin(), _Trail(session, context)
         for number in numbers:
             goal = (number + 1) * shape.loop if shape.loop else limit
-            tokens = _tokens(step, session, table, shape, emitted, goal)
-            emitted += tuple(islice(tokens, max(min(goal, limit) - len(emitted), 0)))
-        return emitted
+            trail.extend(step, table, shape, goal, min(goal, limit))
+        return trail.tokens, trail.last
 
     found: SequenceLaw = {}
     for leaf in leaves(run):
-        found[leaf.outcome] = found.get(leaf.outcome, Fraction(0)) + leaf.mass
+        tokens, last = leaf.outcome
+        shares = [(tokens, Fraction(1))]
+        if last is not None:
+            shares = [((*tokens, y), share) for y, share in enumerate(last) if share]
+        for ended, share in shares:
+            found[ended] = found.get(ended, Fraction(0)) + leaf.mass * share
     return found
 
 
-def _tokens(
-    step: Step, session: Session, table: Table, shape: Shape, context: Tokens, goal: int
-) -> Iterator[int]:
-    """The tokens of one call of the adapter, which goes up to ``goal`` if it is a loop."""
-    while True:
-        drafts = shape.drafts(goal - len(context))
-        if not drafts:
-            yield Rows(session, table, context, 0).draw(table.target(context))
-            return
-        for token in step(Rows(session, table, context, drafts, shape.bonus)):
-            context += (token,)
-            yield token
-        if not shape.loop:
-            return
+class _Trail:
+    """What one run has emitted. A token of which only the law is known is ``last``; it is decided
+    when something follows it, and never where nothing does, which saves most of the leaves."""
+
+    def __init__(self, session: Session, context: Tokens) -> None:
+        self._session, self.tokens = session, context
+        self.last: Law | None = None
+
+    def __len__(self) -> int:
+        return len(self.tokens) + (self.last is not None)
+
+    def extend(self, step: Step, table: Table, shape: Shape, goal: int, stop: int) -> None:
+        """One call of the adapter, which goes up to ``goal`` if it is a loop; looked at up to
+        ``stop`` tokens."""
+        while len(self) < stop:
+            self._decide()
+            drafts = shape.drafts(goal - len(self))
+            rows = Rows(self._session, table, self.tokens, drafts, shape.bonus)
+            for emitted in step(rows) if drafts else (table.target(self.tokens),):
+                self._decide()
+                if isinstance(emitted, int):
+                    self.tokens += (emitted,)
+                else:
+                    self.last = emitted
+                if len(self) >= stop:
+                    return
+            if not shape.loop:
+                return
+
+    def _decide(self) -> None:
+        if self.last is not None:
+            self.tokens += (self._session.choose("a token", self.last),)
+            self.last = None

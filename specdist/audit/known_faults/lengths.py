@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from specdist.audit.known_faults.draft_laws import PARTS, alike_rows
-from specdist.audit.known_faults.rows import Fault, Rows, Step, stateless
+from specdist.audit.known_faults.rows import Emitted, Fault, Rows, Step, stateless
 from specdist.audit.known_faults.token_chain import accepted, ending, ratio, residual
 from specdist.audit.tables import Law, Table, Tokens
 
@@ -15,17 +15,17 @@ def dropping(least: Fraction) -> Step:
     """A draft token whose draft probability is below ``least`` is dropped, and the target draws its
     position."""
 
-    def step(rows: Rows) -> Iterator[int]:
+    def step(rows: Rows) -> Iterator[Emitted]:
         for i in range(rows.gamma):
             if rows.draft(i)[rows.token(i)] < least:
-                yield rows.draw(rows.target(i))
+                yield rows.law(rows.target(i))
                 return
             if not rows.coin(ratio(rows, i)):
-                yield rows.draw(residual(rows, i))
+                yield rows.law(residual(rows, i))
                 return
             yield rows.token(i)
         if rows.bonus:
-            yield rows.draw(rows.target(rows.gamma))
+            yield rows.law(rows.target(rows.gamma))
 
     return step
 
@@ -33,11 +33,11 @@ def dropping(least: Fraction) -> Step:
 def cutting(most: int) -> Step:
     """Accepted tokens beyond ``most`` are cut, and the target draws the position at the cut."""
 
-    def step(rows: Rows) -> Iterator[int]:
+    def step(rows: Rows) -> Iterator[Emitted]:
         kept = accepted(rows)
         yield from rows.tokens(min(kept, most))
         if kept > most:
-            yield rows.draw(rows.target(most))
+            yield rows.law(rows.target(most))
         else:
             yield from ending(rows, kept)
 
@@ -47,21 +47,21 @@ def cutting(most: int) -> Step:
 def continuing(bonus_after_rejection: bool) -> Step:
     """After a rejection the next draft token is tested as if nothing had happened."""
 
-    def step(rows: Rows) -> Iterator[int]:
+    def step(rows: Rows) -> Iterator[Emitted]:
         rejected = False
         for i in range(rows.gamma):
             if rows.coin(ratio(rows, i)):
                 yield rows.token(i)
             else:
                 rejected = True
-                yield rows.draw(residual(rows, i))
+                yield rows.law(residual(rows, i))
         if rows.bonus and (bonus_after_rejection or not rejected):
-            yield rows.draw(rows.target(rows.gamma))
+            yield rows.law(rows.target(rows.gamma))
 
     return step
 
 
-def counting_all(rows: Rows) -> Iterator[int]:
+def counting_all(rows: Rows) -> Iterator[Emitted]:
     """As many draft tokens are emitted as tests pass, wherever the first failure is."""
     passed = sum(rows.coin(ratio(rows, i)) for i in range(rows.gamma))
     yield from rows.tokens(passed)
@@ -72,19 +72,19 @@ def one_too_many(recover_at_rejection: bool) -> Step:
     """The rejected draft token is emitted too, then a token of the residual of its row, or of the
     row after it."""
 
-    def step(rows: Rows) -> Iterator[int]:
+    def step(rows: Rows) -> Iterator[Emitted]:
         for i in range(rows.gamma):
             yield rows.token(i)
             if not rows.coin(ratio(rows, i)):
                 if recover_at_rejection:
-                    yield rows.draw(residual(rows, i))
+                    yield rows.law(residual(rows, i))
                 elif i + 1 < rows.gamma:
-                    yield rows.draw(residual(rows, i + 1))
+                    yield rows.law(residual(rows, i + 1))
                 else:
-                    yield rows.draw(rows.target(i + 1))
+                    yield rows.law(rows.target(i + 1))
                 return
         if rows.bonus:
-            yield rows.draw(rows.target(rows.gamma))
+            yield rows.law(rows.target(rows.gamma))
 
     return step
 
@@ -92,12 +92,12 @@ def one_too_many(recover_at_rejection: bool) -> Step:
 def one_too_few(from_target: bool) -> Step:
     """The last accepted token is dropped, and its position drawn again."""
 
-    def step(rows: Rows) -> Iterator[int]:
+    def step(rows: Rows) -> Iterator[Emitted]:
         passed = accepted(rows)
         kept = max(passed - 1, 0)
         yield from rows.tokens(kept)
         dropped = passed > kept
-        yield rows.draw(rows.target(kept) if dropped and from_target else residual(rows, kept))
+        yield rows.law(rows.target(kept) if dropped and from_target else residual(rows, kept))
 
     return step
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from specdist.audit.known_faults.rows import Fault, Rows, Step, Unit, stateless
+from specdist.audit.known_faults.rows import Emitted, Fault, Rows, Step, Unit, stateless
 from specdist.audit.known_faults.token_chain import TokenChain, positive, ratio, residual
 from specdist.audit.tables import Law, Tokens
 
 
-def across_positions(rows: Rows) -> Iterator[int]:
+def across_positions(rows: Rows) -> Iterator[Emitted]:
     """One number tests all positions of a step."""
     shared = rows.unit()
     return TokenChain(lambda r, i: _decided(shared, ratio(r, i)))(rows)
@@ -45,7 +45,7 @@ def in_all_tests() -> Step:
     return TokenChain(accept)
 
 
-def recovered_with_test(rows: Rows) -> Iterator[int]:
+def recovered_with_test(rows: Rows) -> Iterator[Emitted]:
     """The number that rejects is looked up in the distribution function of the residual."""
     for i in range(rows.gamma):
         number = rows.unit()
@@ -60,7 +60,7 @@ def recovered_across_steps() -> Step:
     """The recovered token of every step is looked up with the same number."""
     numbers: dict[int, Unit] = {}
 
-    def step(rows: Rows) -> Iterator[int]:
+    def step(rows: Rows) -> Iterator[Emitted]:
         number = numbers.setdefault(0, rows.unit())
         for i in range(rows.gamma):
             if not rows.coin(ratio(rows, i)):
@@ -75,7 +75,7 @@ def recovered_across_steps() -> Step:
 def drawn_by_lookup(test_with_draft: bool, recover_with_draft: bool) -> Step:
     """The draft token is looked up with a number that the test or the recovery uses again."""
 
-    def step(rows: Rows) -> Iterator[int]:
+    def step(rows: Rows) -> Iterator[Emitted]:
         drafted: list[int] = []
         for _ in range(rows.gamma):
             number = rows.unit()
@@ -90,7 +90,7 @@ def drawn_by_lookup(test_with_draft: bool, recover_with_draft: bool) -> Step:
             drafted.append(token)
             yield token
         if rows.bonus:
-            yield rows.draw(rows.table.target(rows.context + tuple(drafted)))
+            yield rows.law(rows.table.target(rows.context + tuple(drafted)))
 
     return step
 
@@ -113,7 +113,7 @@ class Reseeded:
             self._numbers.append(rows.unit())
         return self._numbers[at]
 
-    def __call__(self, rows: Rows) -> Iterator[int]:
+    def __call__(self, rows: Rows) -> Iterator[Emitted]:
         """One step. The stream gives the drafts' numbers first, then those of the tests, then that
         of the recovered token or the bonus; numbers cost nothing before they are asked."""
         drafted: Tokens = ()
@@ -136,9 +136,9 @@ class Reseeded:
             )
 
 
-def _bonus(rows: Rows) -> Iterator[int]:
+def _bonus(rows: Rows) -> Iterator[Emitted]:
     if rows.bonus:
-        yield rows.draw(rows.target(rows.gamma))
+        yield rows.law(rows.target(rows.gamma))
 
 
 def raced_again(draft: Law, weights: Law, token: int) -> Law:

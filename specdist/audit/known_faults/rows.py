@@ -60,14 +60,17 @@ class Rows:
         """The draft row after i draft tokens, as the test has it."""
         return self.tested_as(self.table.draft(self.draft_context + self.tokens(i)))
 
-    def draw(self, weights: Sequence[Fraction]) -> int:
-        """A token, with probability proportional to its weight. Raises UndefinedLawError where
-        all weights are 0."""
+    def law(self, weights: Law) -> Law:
+        """The law in proportion to weights: a token to be drawn from it. Raises UndefinedLawError
+        where all weights are 0."""
         total = sum(weights)
         if not total:
             raise UndefinedLawError
-        masses = weights if total == 1 else [weight / total for weight in weights]
-        return self.session.choose("a token", masses)
+        return weights if total == 1 else tuple(weight / total for weight in weights)
+
+    def draw(self, weights: Law) -> int:
+        """A token from `law`, decided here."""
+        return self.session.choose("a token", self.law(weights))
 
     def coin(self, share: Fraction) -> bool:
         """True with this probability, capped at 1."""
@@ -112,8 +115,10 @@ class Unit:
         raise AssertionError("the cumulated weights end at 1")
 
 
-Step = Callable[[Rows], Iterator[int]]
-"""One step: yields the tokens that it emits, one after the other."""
+Emitted = int | Law
+"""A token, or the law of one that the step does not look at: nothing is decided before it must."""
+Step = Callable[[Rows], Iterator[Emitted]]
+"""One step: yields what it emits, one token after the other."""
 
 
 Alike = Callable[[int], object]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from specdist.audit.known_faults.rows import Change, Rows, unchanged
-from specdist.audit.tables import Law, Tokens
+from specdist.audit.known_faults.rows import Change, Emitted, Rows, unchanged
+from specdist.audit.tables import Law
 
 Test = Callable[[Rows, int], Fraction]
 Recovery = Callable[[Rows, int], Law]
@@ -69,11 +69,12 @@ def accepted(rows: Rows) -> int:
     return next((i for i in range(rows.gamma) if not rows.coin(ratio(rows, i))), rows.gamma)
 
 
-def ending(rows: Rows, count: int) -> Tokens:
-    """The token after ``count`` accepted ones: recovered, or the bonus where there is one."""
+def ending(rows: Rows, count: int) -> tuple[Law, ...]:
+    """The law of the token after ``count`` accepted ones: recovered, or the bonus where there is
+    one."""
     if count < rows.gamma:
-        return (rows.draw(residual(rows, count)),)
-    return (rows.draw(rows.target(count)),) if rows.bonus else ()
+        return (rows.law(residual(rows, count)),)
+    return (rows.target(count),) if rows.bonus else ()
 
 
 @dataclass(frozen=True)
@@ -88,13 +89,13 @@ class TokenChain:
     tested: Change = unchanged
     target: Change = unchanged
 
-    def __call__(self, rows: Rows) -> Iterator[int]:
+    def __call__(self, rows: Rows) -> Iterator[Emitted]:
         """Yields what the step emits."""
         rows.drafted_as, rows.tested_as, rows.target_as = self.drafted, self.tested, self.target
         for i in range(rows.gamma):
             if not rows.coin(self.accept(rows, i)):
-                yield rows.draw(self.recover(rows, i))
+                yield rows.law(self.recover(rows, i))
                 return
             yield rows.token(i)
         if rows.bonus:
-            yield rows.draw(self.bonus(rows, rows.gamma))
+            yield rows.law(self.bonus(rows, rows.gamma))
