@@ -59,13 +59,17 @@ def test_the_fault_has_the_law_of_a_second_draw_from_the_target(gamma: int) -> N
 
 
 def test_the_command_passes_the_textbook() -> None:
-    done = run("audit", f"{FILES['numpy']}:step", "--steps", 1, "--format", "json")
+    done = run(
+        "audit", f"{FILES['numpy']}:step", "--steps", 1, "--framework", "numpy", "--format", "json"
+    )
     assert done.code == 0, done.stderr
     assert done.json()["verdict"] == "within-tolerance"
 
 
 def test_the_command_finds_the_fault_in_its_smallest_case() -> None:
-    done = run("audit", f"{FILES['faulty']}:step", "--steps", 1, "--format", "json")
+    done = run(
+        "audit", f"{FILES['faulty']}:step", "--steps", 1, "--framework", "numpy", "--format", "json"
+    )
     assert done.code == 1, done.stderr
     report = done.json()
     assert report["verdict"] == "different"

@@ -72,7 +72,7 @@ def walked(step: Callable[[], Any], gamma: int, p: Row = TARGET, q: Row = DRAFT)
     return measure(Program(step, Setup(vocab=len(p), gamma=gamma, steps=1), table), 10_000)
 
 
-def audited(step: Callable[[], Any], gamma: int, steps: int = 1, count: int = 3) -> AuditReport:
+def audited(step: Callable[[], Any], gamma: int, steps: int = 1, count: int = 2) -> AuditReport:
     return Audit(step, "x.py:step", Setup(gamma=gamma, steps=steps), count=count).report()
 
 
