@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,6 +20,10 @@ from specdist.audit.race import GUARDED, IDEAL, Row
 from specdist.audit.traced import NOTHING, Step, Traced, is_many, refuse
 from specdist.audit.tree import Session
 from specdist.audit.uniform import Uniform
+
+Signature = tuple[tuple[str, bool, tuple[Any, ...]], ...]
+"""Steps: name, whether the noise is the first operand, and the other operand of every element."""
+Noisy = noise_algebra.Noise
 
 
 @dataclass(eq=False, slots=True)
@@ -90,9 +95,8 @@ def winner(row: Sequence[Any], largest: bool) -> int:
         numbers = np.array([float(item) for item in row])
         return int(numbers.argmax() if largest else numbers.argmin())
     items = [row[i] for i in traced]
-    noise = _noise_of(items)
+    noise, weights = _race_of(items, largest)
     run = drawing("numpy")
-    weights = noise_algebra.winners_weights(noise, _numbers(noise, len(items)), largest)
     if weights is None:
         raise refuse("the last of a race", "ask for the largest w / E, or the smallest E / w")
     if noise.ordered and noise.kind is noise_algebra.Kind.LINEAR:
@@ -103,11 +107,6 @@ def winner(row: Sequence[Any], largest: bool) -> int:
     if len(racing) == 1:
         return traced[racing[0]]
     return traced[_row_of(items, noise.mirrored).decide(run, weights)]
-
-
-def _numbers(noise: noise_algebra.Noise, count: int) -> list[float]:
-    found: list[float] = np.broadcast_to(noise.numbers, (count,)).tolist()
-    return found
 
 
 def _refuse_rounding(weights: Sequence[Fraction]) -> None:
@@ -121,7 +120,7 @@ def _refuse_rounding(weights: Sequence[Fraction]) -> None:
 
 
 def _refuse_rivals(
-    noise: noise_algebra.Noise, row: Sequence[Any], weights: Sequence[Fraction], largest: bool
+    noise: Noisy, row: Sequence[Any], weights: Sequence[Fraction], largest: bool
 ) -> None:
     """Plain numbers in a race: only those that the noise beats whatever it is."""
     beaten = -np.inf if largest else np.inf
@@ -135,41 +134,62 @@ def _refuse_rivals(
             raise refuse("a race of noise with numbers", "race one whole row of noise")
 
 
-def _noise_of(items: Sequence[Any]) -> noise_algebra.Noise:
-    """What the elements are as noise: all have gone through the same steps."""
+def _race_of(items: Sequence[Any], largest: bool) -> tuple[Noisy, list[Fraction] | None]:
+    """What the elements are as noise, and their weights: all went through the same steps."""
     first = items[0]
-    shape = (len(items),)
     uniform = isinstance(first, Uniform)
-    noise: noise_algebra.Noise | None = (
-        noise_algebra.uniform(shape) if uniform else noise_algebra.exponential(shape)
-    )
-    alike = all(
-        isinstance(item, Uniform) == uniform and len(item.steps) == len(first.steps)
+    names = [(step.name, step.first) for step in first.steps]
+    alike = len({id(item.atom) for item in items}) == len(items) and all(
+        isinstance(item, Uniform) == uniform
+        and [(step.name, step.first) for step in item.steps] == names
         for item in items
     )
-    for steps in zip(*(item.steps for item in items), strict=False) if alike else ():
-        kinds = {(step.name, step.first, step.other is NOTHING) for step in steps}
-        noise = None if noise is None or len(kinds) > 1 else _after(noise, steps)
-    if noise is None or not alike or len({id(item.atom) for item in items}) < len(items):
+    found = None
+    if alike:
+        others = zip(*([_key(step.other) for step in item.steps] for item in items), strict=True)
+        signature = tuple((*name, other) for name, other in zip(names, others, strict=False))
+        found = _followed(uniform, len(items), signature, largest)
+    if found is None:
         raise refuse("the largest of several uniforms", "race w / E or log w + Gumbel noise")
-    return noise
+    return found
 
 
-def _after(noise: noise_algebra.Noise, steps: Sequence[Step]) -> noise_algebra.Noise | None:
-    name = steps[0].name
+def _key(other: Any) -> Any:
+    """An operand to be looked up by: zeros as text, for -0.0 equals 0.0 and divides otherwise."""
+    return other if other is NOTHING or isinstance(other, tuple) or other else str(float(other))
+
+
+@lru_cache(maxsize=4096)
+def _followed(
+    uniform: bool, count: int, signature: Signature, largest: bool
+) -> tuple[Noisy, list[Fraction] | None] | None:
+    shape = (count,)
+    noise: Noisy | None = (
+        noise_algebra.uniform(shape) if uniform else noise_algebra.exponential(shape)
+    )
+    for name, first, others in signature:
+        noise = None if noise is None else _after(noise, name, first, others)
+    if noise is None:
+        return None
+    numbers: list[float] = np.broadcast_to(noise.numbers, shape).tolist()
+    return noise, noise_algebra.winners_weights(noise, numbers, largest)
+
+
+def _after(noise: Noisy, name: str, first: bool, others: Sequence[Any]) -> Noisy | None:
     if name in ("positive", "conjugate", "astype"):
         return noise
-    if steps[0].other is NOTHING:
-        return noise_algebra.changed(noise, name)
+    if NOTHING in others:
+        unary = all(other is NOTHING for other in others)
+        return noise_algebra.changed(noise, name) if unary else None
     if name == "clip":
-        lows, highs = zip(*(step.other for step in steps), strict=True)
+        lows, highs = zip(*others, strict=True)
         return noise_algebra.bounded(noise, _one(max, lows), _one(min, highs))
-    numbers = [float(step.other) for step in steps]
+    numbers = [float(other) for other in others]
     if name in ("maximum", "fmax"):
         return noise_algebra.bounded(noise, max(numbers), None)
     if name in ("minimum", "fmin"):
         return noise_algebra.bounded(noise, None, min(numbers))
-    return noise_algebra.changed(noise, name, np.array(numbers), steps[0].first)
+    return noise_algebra.changed(noise, name, np.array(numbers), first)
 
 
 def _one(choose: Any, bounds: Sequence[Any]) -> float | None:

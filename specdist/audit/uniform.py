@@ -61,7 +61,8 @@ class Uniform(Traced):
             return made
         with _quiet():
             self._check(step)
-            made._raise_where_it_raises()
+            if step.name in ("divide", "floor_divide", "remainder", "power"):
+                made._raise_where_it_raises()
         return made
 
     def _check(self, step: Step) -> None:
