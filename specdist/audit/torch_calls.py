@@ -60,14 +60,18 @@ def _result(
         return _decided(function, args, kwargs)
     if plain in names.MONOTONE:
         return _elementwise(function, plain, args, kwargs, swapped)
-    raise refuse(f"torch.{plain} of a uniform", "compare the uniform, or race noise by argmax")
+    raise refuse(
+        f"torch.{plain} of a uniform", "compare it, race noise by argmax, or take --mode probe"
+    )
 
 
 def _decided(function: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     state = only(args, kwargs)
     compute = computed(function, args, kwargs, [state])
     if compute is None:
-        raise refuse("the value of exponential noise", "race it: argmax of w / E")
+        raise refuse(
+            "the value of exponential noise", "race it (argmax of w / E), or take --mode probe"
+        )
     shape = tuple(function(*args, **kwargs).shape)
     return settled(replace(state, index=state.index.expand(shape)), compute)
 

@@ -66,7 +66,10 @@ def winners(run: Context, state: Traced, largest: bool, axis: int | None) -> Ten
     """The index [...] of the largest (or smallest) element of every row of the last axis."""
     noise, index = state.noise, state.index
     if noise is None:
-        raise refuse("the largest of several uniforms", "race w / E or log w + Gumbel noise")
+        raise refuse(
+            "the largest of several uniforms",
+            "race w / E or log w + Gumbel noise, or take --mode probe",
+        )
     last = index.dim() - 1
     if axis is None and index.numel() != (index.shape[-1] if index.dim() else 1):
         raise refuse("a race over several rows", "race along the last axis")

@@ -85,7 +85,9 @@ class Traced:
 
     def _computed(self) -> Callable[[Points], Tensor]:
         if self.compute is None:
-            raise refuse("the value of exponential noise", "race it: argmax of w / E")
+            raise refuse(
+                "the value of exponential noise", "race it (argmax of w / E), or take --mode probe"
+            )
         return self.compute
 
     def source(self, element: int) -> Source:
@@ -100,7 +102,9 @@ class Traced:
         source = self.source(element)
         place = element - source.first
         if not source.atoms:
-            raise refuse("the value of exponential noise", "race it: argmax of w / E")
+            raise refuse(
+                "the value of exponential noise", "race it (argmax of w / E), or take --mode probe"
+            )
         if place // source.width in source.rows:
             raise refuse("a comparison of noise that was raced", "draw new noise for it")
         return source.atoms[place]

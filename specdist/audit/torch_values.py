@@ -58,7 +58,9 @@ def described(run: Context, tensor: Tensor, *_: Any, **__: Any) -> str:
 
 
 def _value(run: Context, tensor: Tensor, *_: Any) -> Any:
-    raise refuse("the value of a uniform", "compare it where it is, or take it with .item()")
+    raise refuse(
+        "the value of a uniform", "compare it where it is, .item() it, or take --mode probe"
+    )
 
 
 VALUES: dict[str, Callable[..., Any]] = {
