@@ -3,67 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from specdist.audit.context import Setup
 from specdist.audit.judge import ROUNDING
 from specdist.model.audit_report import Smallest, TableResult
 from specdist.model.figure import Figure
 from specdist.model.finding import Finding, Severity
 from specdist.model.verdict import Verdict
 
+REUSED = "reused randomness"
+"""How notes begin that tell of random numbers which are used again."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """``right`` is what the law is held against; ``probed`` figures are never written as exact."""
+
+    right: str = "the target"
+    probed: bool = False
+
+    def figure(self, figure: Figure) -> str:
+        """Short fractions as they are, other numbers with six digits."""
+        exact = figure.exact
+        if exact is not None and exact.denominator <= 9999 and not self.probed:
+            return str(exact)
+        return f"{figure.approx:.6g}"
+
+    def row(self, row: Sequence[Figure]) -> str:
+        """A law, in parentheses."""
+        return f"({', '.join(map(self.figure, row))})"
+
 
 def findings_of(
-    results: Sequence[TableResult], smallest: Smallest | None, setup: Setup
+    results: Sequence[TableResult],
+    smallest: Smallest | None,
+    words: Wording,
+    notes: Sequence[str] = (),
 ) -> tuple[Finding, ...]:
-    """The findings, errors first."""
+    """The findings, errors first. ``notes`` are those of the runs."""
     found: list[Finding] = []
     differing = [result for result in results if result.verdict is Verdict.DIFFERENT]
     if differing:
-        found.append(_output(differing, smallest))
+        found.append(_output(differing, smallest, words))
     raising = [result for result in results if result.raised]
     if raising:
-        found.append(_raises(raising))
-    drafted = _drafted(results)
+        found.append(_raises(raising, words))
+    drafted = _drafted(results, words)
     if drafted is not None:
         found.append(drafted)
     leaks = [result for result in results if result.outside.exact]
     if leaks:
-        found.append(_outside(leaks))
+        found.append(_outside(leaks, words))
     found += _undecided(results)
-    rounded = [
-        result
-        for result in results
-        if result.verdict is Verdict.WITHIN_TOLERANCE and result.bound is None
+    found += [
+        Finding("reused-randomness", Severity.NOTE, note)
+        for note in notes
+        if note.startswith(REUSED)
     ]
-    if rounded and not differing:
-        worst = max(rounded, key=lambda result: result.total_variation.approx)
-        found.append(
-            Finding(
-                "numeric-rounding",
-                Severity.NOTE,
-                f"float rounding: total variation {worst.total_variation.approx:.3g} at most "
-                f"({worst.name}), below 2^-20",
-            )
-        )
+    if not differing:
+        found += _rounded(results)
     return tuple(found)
 
 
-def _output(differing: Sequence[TableResult], smallest: Smallest | None) -> Finding:
+def _rounded(results: Sequence[TableResult]) -> list[Finding]:
+    """What float arithmetic makes of a lossless rule; a probe has its bound instead."""
+    near = [r for r in results if r.verdict is Verdict.WITHIN_TOLERANCE and r.bound is None]
+    if not near:
+        return []
+    worst = max(near, key=lambda result: result.total_variation.approx)
+    message = (
+        f"float rounding: total variation {worst.total_variation.approx:.3g} at most "
+        f"({worst.name}), below 2^-20"
+    )
+    return [Finding("numeric-rounding", Severity.NOTE, message)]
+
+
+def _output(differing: Sequence[TableResult], smallest: Smallest | None, words: Wording) -> Finding:
     worst = max(differing, key=lambda result: result.total_variation.approx)
     named = next((result.resembles for result in differing if result.resembles), ())
-    notes = [f"first token alone: total variation {_written(worst.first_variation)}"]
+    notes = [f"first token alone: total variation {words.figure(worst.first_variation)}"]
     if smallest is not None:
         notes.append(
             f"smallest case: {smallest.vocab} tokens, {smallest.gamma} draft "
             f"token{'s' if smallest.gamma > 1 else ''}, {smallest.steps} "
             f"step{'s' if smallest.steps > 1 else ''} ({smallest.table}): total variation "
-            f"{_written(smallest.total_variation)}"
+            f"{words.figure(smallest.total_variation)}"
         )
     return Finding(
         "output-mismatch",
         Severity.ERROR,
-        f"the joint law of {worst.length} tokens differs from the target's: total variation "
-        f"{_written(worst.total_variation)} ({worst.name})",
+        f"the joint law of {worst.length} tokens differs from {words.right}'s: total variation "
+        f"{words.figure(worst.total_variation)} ({worst.name})",
         notes=tuple(notes),
         cause=named,
     )
@@ -106,27 +136,28 @@ def _size(figure: Figure | None) -> float:
     return 0.0 if figure is None else figure.approx
 
 
-def _raises(raising: Sequence[TableResult]) -> Finding:
+def _raises(raising: Sequence[TableResult], words: Wording) -> Finding:
     worst = max(raising, key=lambda result: result.raised[0].mass.approx)
     first = worst.raised[0]
     return Finding(
         "output-mismatch",
         Severity.ERROR,
-        f"raises with probability {_written(first.mass)} ({worst.name}): {first.error}",
+        f"raises with probability {words.figure(first.mass)} ({worst.name}): {first.error}",
         notes=(first.place,) if first.place else (),
     )
 
 
-def _drafted(results: Sequence[TableResult]) -> Finding | None:
+def _drafted(results: Sequence[TableResult], words: Wording) -> Finding | None:
     lines = [(result, result.draft) for result in results if result.draft is not None]
     off = [(result, line) for result, line in lines if (line.total_variation.exact or 0) > ROUNDING]
     if not off:
         return None
     result, line = max(off, key=lambda item: item[1].total_variation.approx)
-    row = ", ".join(map(_written, line.handed))
-    drawn = ", ".join(map(_written, line.drawn))
     one_hot = max(figure.approx for figure in line.drawn) == 1
-    notes = [f"drafted from ({drawn})", f"handed to the test ({row})"]
+    notes = [
+        f"drafted from {words.row(line.drawn)}",
+        f"handed to the test {words.row(line.handed)}",
+    ]
     if one_hot:
         notes.append("the draft is deterministic, and a whole row is handed to the test")
     severity = Severity.ERROR if result.verdict is Verdict.DIFFERENT else Severity.NOTE
@@ -134,25 +165,18 @@ def _drafted(results: Sequence[TableResult]) -> Finding | None:
         "drafted-mismatch",
         severity,
         "draft tokens are not drawn from the row that the test is given: total variation "
-        f"{_written(line.total_variation)} after tokens {list(line.prefix)} ({result.name})",
+        f"{words.figure(line.total_variation)} after tokens {list(line.prefix)} ({result.name})",
         notes=tuple(notes),
     )
 
 
-def _outside(leaks: Sequence[TableResult]) -> Finding:
+def _outside(leaks: Sequence[TableResult], words: Wording) -> Finding:
     worst = max(leaks, key=lambda result: result.outside.approx)
     loud = (worst.outside.exact or 0) > ROUNDING
     return Finding(
         "impossible-token",
         Severity.ERROR if loud else Severity.WARNING,
-        f"sequences that the target cannot emit have probability {_written(worst.outside)} "
+        f"sequences that {words.right} cannot emit have probability {words.figure(worst.outside)} "
         f"({worst.name})",
         notes=() if loud else ("no rounding: a grammar or a ban would be broken at this rate",),
     )
-
-
-def _written(figure: Figure) -> str:
-    exact = figure.exact
-    if exact is not None and exact.denominator <= 9999:
-        return str(exact)
-    return f"{figure.approx:.6g}"

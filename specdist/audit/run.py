@@ -11,7 +11,7 @@ from typing import Any
 from specdist import __version__
 from specdist.audit.context import Setup
 from specdist.audit.cost import predicted
-from specdist.audit.findings import findings_of
+from specdist.audit.findings import REUSED, Wording, findings_of
 from specdist.audit.interception import intercepted
 from specdist.audit.judge import judged
 from specdist.audit.known_faults import Observed, names_of
@@ -78,6 +78,9 @@ class Audit:
         if verdict is Verdict.DIFFERENT and self.reference is None:
             results = _named(results, names_of(_observed(walked), self.setup))
         measured = [found for _, found, _ in walked]
+        notes = _united([found.notes for found in measured])
+        right = "the target" if self.reference is None else "the reference"
+        words = Wording(right, self.mode != Mode.TRACED)
         return AuditReport(
             version=__version__,
             source=self.source,
@@ -85,13 +88,13 @@ class Audit:
             verdict=verdict,
             settings=self.shown or {},
             tables=tuple(results),
-            findings=findings_of(results, least, self.setup),
+            findings=findings_of(results, least, words, notes),
             predicted=expected,
             runs=sum(_runs(found) for found in measured),
             replays=sum(found.replays for found in measured),
             grids=_united([found.grids for found in measured]),
             smallest=least,
-            notes=_united([found.notes for found in measured]),
+            notes=tuple(note for note in notes if not note.startswith(REUSED)),
             versions=_versions(),
             scope=SCOPE,
         )
