@@ -11,6 +11,7 @@ import pytest
 
 from specdist.audit import case, draw
 from specdist.audit.context import Setup
+from specdist.audit.probe import explore
 from specdist.audit.probe.probed import Probed, probed
 from specdist.audit.program import Program
 from specdist.audit.refusals import (
@@ -186,6 +187,11 @@ def threshold_in_a_row() -> list[int]:
     return [int(draw.exponentials(3)[0] < 0.5)]
 
 
+def two_thresholds_in_a_row() -> list[int]:
+    first, second, _ = draw.exponentials(3)
+    return [int(first < 0.5 and second < 0.5)]
+
+
 def weights_of_a_uniform() -> list[int]:
     u = random.random()
     return [draw.categorical([u, 1 - u])]
@@ -197,6 +203,7 @@ def weights_of_a_uniform() -> list[int]:
         (two_races, "no single race"),
         (no_race, "no single race"),
         (threshold_in_a_row, "no single race"),
+        (two_thresholds_in_a_row, "no single race"),
         (weights_of_a_uniform, "more than 256 points"),
     ],
 )
@@ -239,6 +246,23 @@ def endless() -> list[int]:
     while random.random() < 0.5:
         pass
     return [0]
+
+
+def waiting() -> list[int]:
+    """One token for every uniform that is below a half, ten at most."""
+    count = 1
+    while count < 10 and random.random() < 0.5:
+        count += 1
+    return [0] * count
+
+
+def test_runs_of_too_many_deciding_draws_end_without_a_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert len(found(waiting).emitted) == 10
+    monkeypatch.setattr(explore, "MOST_DEEP", 5)
+    with pytest.raises(BudgetError, match="more than 5 draws in a row"):
+        found(waiting)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,10 @@ from specdist.audit.probe.questions import Answer, Completion, Question, Trace
 from specdist.audit.probe.race_weights import NotARaceError, weighed
 from specdist.audit.probe.runs import Runs
 from specdist.audit.probe.splits import Branch, Leaf, Node, Split, walk
-from specdist.audit.refusals import RefusalError
+from specdist.audit.refusals import BudgetError, RefusalError
+
+MOST_DEEP = 100
+"""Draws that decide, one after another. The search is recursive, and audited code needs a stack."""
 
 
 @dataclass
@@ -62,6 +65,12 @@ class Explorer:
 def _node(place: Place, not_raced: int = -1) -> Node:
     """The tree below a place. A row of noise that decides several races waits until the draws
     after it are split; ``not_raced`` is one that is known to."""
+    if len(place.fixed) > MOST_DEEP:
+        raise BudgetError(
+            f"more than {MOST_DEEP} draws in a row decide what a run does",
+            expected="fewer draws in a run",
+            advice="take fewer tokens, draft tokens or steps (--vocab, --gamma, --steps)",
+        )
     if place.settled:
         return Leaf(place.traces[0].outcome, place)
     for position, question in place.open_draws():
@@ -153,24 +162,27 @@ def _split_again(split: Split, branch: Branch, answer: Answer, rest: Completion)
         held_alike = found.taken(answer) is found.taken(branch.sample)
         return _node(place, not_raced=split.position) if held_alike else found
     assert isinstance(branch.sample, int)
-    cuts = _cuts(place, split.position, sorted((answer, branch.sample)))
+    cuts = _cuts(place, split.position, sorted({branch.first, answer, branch.sample, branch.last}))
     at = split.branches.index(branch)
-    split.branches[at : at + 1] = _pieces(split, branch, cuts, place)
+    split.branches[at : at + 1] = _pieces(split, branch, cuts, answer, place)
     split.place = place
     if len(split.branches) > MOST:
         raise too_many()
     return split
 
 
-def _pieces(split: Split, branch: Branch, cuts: Sequence[int], place: Place) -> list[Branch]:
-    """A branch cut into intervals; the one of its sample keeps what was found below it."""
+def _pieces(
+    split: Split, branch: Branch, cuts: Sequence[int], answer: int, place: Place
+) -> list[Branch]:
+    """A branch cut into intervals. The one of its sample keeps what was found below it, the one of
+    the new answer has that for a sample."""
     assert split.question.grid is not None
     pieces = []
     for first, end in pairwise((branch.first, *cuts, branch.last + 1)):
         child, sample = branch.child, branch.sample
         assert isinstance(sample, int)
         if not first <= sample < end:
-            sample = (first + end - 1) // 2
+            sample = answer if first <= answer < end else (first + end - 1) // 2
             child = _node(place.below(split.position, sample))
         mass = Fraction(end - first, split.question.grid.size)
         pieces.append(Branch(mass, sample, child, first, end - 1))
