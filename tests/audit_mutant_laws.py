@@ -208,7 +208,7 @@ DRAFTS = [
            "draft tokens are drawn at another temperature, tested without"),
     Mutant("draft ids off by one", code.drafted_by(code.sample, lambda row: code.np.roll(row, 1)),
            chain(off_test, off_residual),
-           "draft row read at another token's id (the ids are off by one)"),
+           "draft row read at another token's id"),
     Mutant("target rows one late", code.shifted_targets, shifted,
            "target rows shifted: each token is tested with the next row"),
 ]  # fmt: skip

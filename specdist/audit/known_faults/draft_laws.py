@@ -25,9 +25,9 @@ def top(row: Law) -> Law:
 
 
 def normalised(weights: tuple[Fraction, ...]) -> Law:
-    """The same with sum 1; a row of zeros stays."""
+    """The same with sum 1."""
     total = sum(weights, ZERO)
-    return tuple(weight / total for weight in weights) if total else weights
+    return tuple(weight / total for weight in weights)
 
 
 def top_k(count: int) -> Change:
@@ -66,10 +66,11 @@ def min_p(share: Fraction) -> Change:
 
 
 def at_least(least: Fraction) -> Change:
-    """Masses of at least ``least``."""
+    """Masses of at least ``least``; the largest stays whatever it is."""
 
     def cut(row: Law) -> Law:
-        return normalised(tuple(mass if mass >= least else ZERO for mass in row))
+        edge = min(least, max(row))
+        return normalised(tuple(mass if mass >= edge else ZERO for mass in row))
 
     return cut
 

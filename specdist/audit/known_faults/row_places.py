@@ -144,12 +144,12 @@ def turned_drafts(by: int) -> tuple[Fault, ...]:
         return row
 
     return (
-        stateless("draft row read at another token's id (the ids are off by one)", whole),
+        stateless("draft row read at another token's id", whole),
         stateless("the test reads the draft row at another token's id",
                   replace(whole, recover=own)),
     )  # fmt: skip
 
 
 def turned_targets(by: int) -> Fault:
-    """Target rows whose ids are off by one."""
+    """Target rows whose ids are off."""
     return stateless("target row read at another token's id", TokenChain(target=turned(by)))
