@@ -16,7 +16,7 @@ from specdist.audit.grid import Grid
 from specdist.audit.judge import judged
 from specdist.audit.measure import measure
 from specdist.audit.probe.explore import Explorer
-from specdist.audit.probe.probed import bound_of, needed, probed, settle
+from specdist.audit.probe.measuring import bound_of, needed, probed, settle
 from specdist.audit.probe.runs import Runs
 from specdist.audit.probe.splits import leaves_of
 from specdist.audit.program import Program

@@ -11,8 +11,9 @@ import pytest
 
 from specdist.audit import case, draw
 from specdist.audit.context import Setup
-from specdist.audit.probe import explore
-from specdist.audit.probe.probed import Probed, probed
+from specdist.audit.judge import judged
+from specdist.audit.probe import explore, measuring
+from specdist.audit.probe.measuring import Probed, probed
 from specdist.audit.program import Program
 from specdist.audit.refusals import (
     AdapterError,
@@ -22,6 +23,7 @@ from specdist.audit.refusals import (
     RefusalError,
 )
 from specdist.audit.tables import tables
+from specdist.model.verdict import Verdict
 
 TABLE = tables(3, 1)[0]
 
@@ -272,7 +274,6 @@ def test_runs_of_too_many_deciding_draws_end_without_a_verdict(
         (lambda: [draw.categorical([1, 1]) // 0], {}, AdapterError, "raises whatever is drawn"),
         (lambda: (draw.bernoulli(0.5), [])[1], {}, AdapterError, "returned no token"),
         (endless, {}, BudgetError, "more than 2000 times"),
-        (rare_token, {"budget": 20}, BudgetError, "more than 20 runs"),
         (rare_token, {"replays": 0}, AdapterError, "0 replays"),
         (rare_token, {"delta": 1.0}, AdapterError, "delta 1"),
         (lambda: [draw.uniforms(1, "mt19937")], {}, AdapterError, "a grid of uniforms"),
@@ -285,6 +286,15 @@ def test_what_cannot_be_probed_says_so(
     with pytest.raises(error) as refused:
         found(adapter, **settings)
     assert said in str(refused.value)
+
+
+def test_beyond_the_budget_nothing_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = found(rare_token, budget=20)
+    assert (result.unexplored, result.runs) == (1, 20)
+    assert "more than 20 runs" in "".join(result.notes)
+    assert judged(result, TABLE, 0).verdict is Verdict.UNDECIDED
+    monkeypatch.setattr(measuring, "ROUNDS", 0)
+    assert "after 1 corrections" in "".join(found(rare_token, replays=3000).notes)
 
 
 def test_an_exception_on_some_draws_is_an_outcome_with_its_mass() -> None:

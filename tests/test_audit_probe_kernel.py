@@ -15,7 +15,7 @@ import pytest
 from specdist.audit import case, draw
 from specdist.audit.context import Setup
 from specdist.audit.judge import ROUNDING, judged
-from specdist.audit.probe.probed import probed
+from specdist.audit.probe.measuring import probed
 from specdist.audit.program import Program
 from specdist.audit.refusals import AdapterError
 from specdist.audit.tables import tables

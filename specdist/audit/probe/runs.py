@@ -17,6 +17,10 @@ MOST_DRAWS = 2000
 """In one run. More are a loop that draws until it likes the answer."""
 
 
+class SpentError(BudgetError):
+    """The search came to no end within the budget: an undecided verdict, no error of the user."""
+
+
 class ProbeSession(Session):
     """One run that is answered with concrete numbers."""
 
@@ -103,10 +107,10 @@ class Runs:
         """The run made now.
 
         Raises NotAFunctionError where it asks or does something else than an earlier run with the
-        same answers, and BudgetError beyond the budget.
+        same answers, and SpentError beyond the budget.
         """
         if self.count >= self._budget:
-            raise BudgetError(
+            raise SpentError(
                 f"more than {self._budget} runs of the audited code",
                 expected="30 to 100 times the leaves of a traced audit, and the replays",
                 advice="take fewer tokens, draft tokens or steps (--vocab, --gamma, --steps), or "

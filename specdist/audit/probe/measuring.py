@@ -18,10 +18,10 @@ from specdist.audit.measure import Measured, Told, always_raises, draws_nothing
 from specdist.audit.probe.completions import faithful, recorded, scattered
 from specdist.audit.probe.explore import Explorer
 from specdist.audit.probe.questions import Trace
-from specdist.audit.probe.runs import Runs
+from specdist.audit.probe.runs import Runs, SpentError
 from specdist.audit.probe.splits import leaves_of, walk
 from specdist.audit.program import Outcome, Program
-from specdist.audit.refusals import AdapterError, BudgetError, LateLibraryError
+from specdist.audit.refusals import AdapterError, LateLibraryError
 from specdist.audit.tables import Chance
 
 REPLAYS = 2000
@@ -58,7 +58,8 @@ def probed(
 
     Raises AdapterError for settings that bound nothing, an adapter that draws nothing or always
     raises, NotAFunctionError where equal answers do not give equal runs, RefusalError for what is
-    no tree of intervals and races, and BudgetError beyond the budget or the rounds of mending.
+    no tree of intervals and races, and BudgetError for runs that draw without end. Beyond the
+    budget of runs, or of corrections, all mass is unexplored, and a note says why.
     """
     if replays < 1 or not 0 < delta < 1:
         raise AdapterError(
@@ -81,9 +82,12 @@ def _probed(program: Program, budget: int, told: Told | None, replays: int, delt
     assert isinstance(outcome, Outcome)
     if not first.questions:
         raise draws_nothing(outcome)
-    explorer = Explorer(runs)
-    found = Probed(bound=bound_of(replays, delta))
-    found.rounds, found.replays = settle(explorer, replays, delta)
+    try:
+        explorer = Explorer(runs)
+        found = Probed(bound=bound_of(replays, delta))
+        found.rounds, found.replays = settle(explorer, replays, delta)
+    except SpentError as spent:
+        return _undecided(outcome, runs.count, spent)
     for leaf, mass in leaves_of(explorer.tree):
         assert isinstance(leaf, Outcome)
         found.add(leaf, mass)
@@ -93,9 +97,15 @@ def _probed(program: Program, budget: int, told: Told | None, replays: int, delt
     return found
 
 
+def _undecided(outcome: Outcome, runs: int, spent: SpentError) -> Probed:
+    found = Probed(unexplored=Fraction(1), runs=runs, asked=outcome.asked)
+    found.notes = {f"undecided: {spent.message}; {spent.advice}"}
+    return found
+
+
 def settle(explorer: Explorer, replays: int, delta: float) -> tuple[int, int]:
     """Replays until the tree predicts enough runs in a row, mending it on the way: how often it
-    was mended, and how many runs were replayed. Raises BudgetError after too many rounds."""
+    was mended, and how many runs were replayed. Raises SpentError after too many rounds."""
     chance = Chance("replays")
     rounds = clean = total = 0
     while clean < needed(rounds + 1, replays, delta):
@@ -130,8 +140,8 @@ def _require_function(explorer: Explorer, trace: Trace) -> None:
     explorer.runs.fresh(recorded(place.traces[0]))
 
 
-def _never_clean(rounds: int) -> BudgetError:
-    return BudgetError(
+def _never_clean(rounds: int) -> SpentError:
+    return SpentError(
         f"replays still differ from what was found, after {rounds} corrections",
         expected="uniforms that are compared with numbers, and noise that is raced",
         advice="draw what is compared by itself (draw.categorical, draw.bernoulli), or see "
