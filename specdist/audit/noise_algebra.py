@@ -65,11 +65,9 @@ def gumbel(shape: tuple[int, ...]) -> Noise:
 def changed(noise: Noise, name: str, other: Any = None, first: bool = True) -> Noise | None:
     """The noise after a function under numpy's name, ``other`` being the second operand of shape
     [...] or None, ``first`` whether the noise is the first operand; None where nothing is known."""
-    if noise.ordered or (name in _COMMUTE and not first):
-        first = True if name in _COMMUTE else first
-        if noise.ordered:
-            return None
-    change = _CHANGES.get((name, noise.kind, first))
+    if noise.ordered:
+        return None
+    change = _CHANGES.get((name, noise.kind, first or name in _COMMUTE))
     if change is None:
         return None
     with np.errstate(all="ignore"):

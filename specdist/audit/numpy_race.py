@@ -16,7 +16,7 @@ import numpy as np
 
 from specdist.audit import noise_algebra
 from specdist.audit.context import Context, drawing
-from specdist.audit.race import GUARDED, IDEAL, Row
+from specdist.audit.race import GUARDED, IDEAL, Row, refuse_rounding
 from specdist.audit.traced import NOTHING, Step, Traced, is_many, refuse
 from specdist.audit.tree import Session
 from specdist.audit.uniform import Uniform
@@ -100,23 +100,13 @@ def winner(row: Sequence[Any], largest: bool) -> int:
     if weights is None:
         raise refuse("the last of a race", "ask for the largest w / E, or the smallest E / w")
     if noise.ordered and noise.kind is noise_algebra.Kind.LINEAR:
-        _refuse_rounding(weights)
+        refuse_rounding(weights)
     _refuse_rivals(noise, row, weights, largest)
     run.notes.update([IDEAL, GUARDED] if noise.guarded else [IDEAL])
     racing = [i for i, weight in enumerate(weights) if weight]
     if len(racing) == 1:
         return traced[racing[0]]
     return traced[_row_of(items, noise.mirrored).decide(run, weights)]
-
-
-def _refuse_rounding(weights: Sequence[Fraction]) -> None:
-    """The largest of u ** (1 / w) is exp(-E / sum w) of one exponential E: it must neither
-    underflow nor round to 1, or floats tie where real numbers do not."""
-    if not Fraction(1, 2) <= sum(weights, Fraction(0)) <= 4:
-        raise refuse(
-            "powers of uniforms that underflow or round to 1",
-            "race E / w, or normalise the weights",
-        )
 
 
 def _refuse_rivals(

@@ -54,3 +54,13 @@ class Row:
         self.winner = choose_index(run, shares, f"{self.name}, the winner")
         self.weights = shares
         return self.winner
+
+
+def refuse_rounding(weights: Sequence[Fraction]) -> None:
+    """The largest of u ** (1 / w) is exp(-E / sum w) of one exponential E: it must neither
+    underflow nor round to 1, or floats tie where real numbers do not."""
+    if not Fraction(1, 2) <= sum(weights, Fraction(0)) <= 4:
+        raise refuse(
+            "powers of uniforms that underflow or round to 1",
+            "race E / w, or normalise the weights",
+        )

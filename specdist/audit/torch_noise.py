@@ -11,13 +11,10 @@ import numpy as np
 import torch
 
 from specdist.audit.context import Context
-from specdist.audit.noise_algebra import Noise, bounded, changed, monotone, winners_weights
-from specdist.audit.race import Row
+from specdist.audit.noise_algebra import Kind, Noise, bounded, changed, monotone, winners_weights
+from specdist.audit.race import GUARDED, IDEAL, Row, refuse_rounding
 from specdist.audit.torch_state import Source, Tensor, Traced, state_of
 from specdist.audit.uniform import refuse
-
-IDEAL = "exponential and Gumbel noise is idealised: ties of a low-precision format are left out"
-GUARDED = "a number up to 1e-6 that guards noise against log 0 is taken as 0"
 
 
 def arithmetic(
@@ -97,6 +94,8 @@ def _winner(
     weights = winners_weights(noise, numbers, largest)
     if weights is None:
         raise refuse("the last of a race", "ask for the largest w / E, or the smallest E / w")
+    if noise.ordered and noise.kind is Kind.LINEAR:
+        refuse_rounding(weights)
     racing = [i for i, weight in enumerate(weights) if weight]
     if len(racing) == 1:
         return racing[0]
