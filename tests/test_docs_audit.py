@@ -34,5 +34,5 @@ def test_every_member_on_the_page_exists() -> None:
 def test_every_sample_says_how_it_is_run() -> None:
     for path in sorted((ROOT / "sample_inputs" / "audit").glob("*.py")):
         text = path.read_text("utf-8")
-        if "def step" in text:
+        if "from specdist.audit import" in text:
             assert f"specdist audit sample_inputs/audit/{path.name}:" in text, path.name

@@ -3,7 +3,7 @@
 Processors change what the target samples from, so the reference is plain `generate` of the same
 target with the same options: every NAME here has its NAME_plain.
 
-specdist audit FILE.py:top_k --reference top_k_plain --steps 1
+specdist audit sample_inputs/audit/transformers_generate.py:top_k --reference top_k_plain --steps 1
 """
 
 from copy import deepcopy

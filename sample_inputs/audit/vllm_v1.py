@@ -1,6 +1,8 @@
 """The rejection sampler of vLLM's V1 engine, both of its Triton kernels on the CPU.
 
-SPECDIST_VLLM=vllm specdist audit vllm_v1.py:Sampled --mode probe --steps 1
+specdist audit sample_inputs/audit/vllm_v1.py:Sampled --mode probe --steps 1
+
+`SPECDIST_VLLM` names the folder that holds vLLM's source.
 """
 
 from types import SimpleNamespace

@@ -1,7 +1,9 @@
 """The rejection sampler of vLLM's V2 runner, its Triton kernels on the CPU: the token rule, block
 verification, and both with one-hot drafts.
 
-SPECDIST_VLLM=vllm specdist audit vllm_v2.py:Block --mode probe --steps 1
+specdist audit sample_inputs/audit/vllm_v2.py:Block --mode probe --steps 1
+
+`SPECDIST_VLLM` names the folder that holds vLLM's source.
 """
 
 import numpy as np

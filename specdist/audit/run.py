@@ -31,6 +31,7 @@ SCOPE = (
     "equal laws do not promise the same text under a fixed seed, or similar task scores",
 )
 _ORDER = (Verdict.DIFFERENT, Verdict.UNDECIDED, Verdict.WITHIN_TOLERANCE, Verdict.EQUAL)
+_OWN_ROWS = "rows of its own"
 _NO_ROWS = "the adapter asks for no rows of the tables, so it was walked once"
 Walked = tuple[Table, Measured, TableResult]
 
@@ -104,10 +105,10 @@ class Audit:
         walked: list[Walked] = []
         for table in self.tables:
             found, result = self._judged(self.setup, table, told)
-            walked.append((table, found, result))
             if not found.asked:
                 found.notes.add(_NO_ROWS)
-                break
+                return [(table, found, replace(result, name=_OWN_ROWS))]
+            walked.append((table, found, result))
         return walked
 
     def _judged(
