@@ -40,6 +40,7 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-engines: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable '.[test,engines]'
+	$(PIP) install --no-deps mini-infer==0.2.5  # its server is not needed
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
 
 # Validators of the formats that CI systems read: SARIF by Microsoft's multitool and the schema of
