@@ -146,6 +146,32 @@ def report(adapter: Callable[[], object], replays: int = 2000, **sizes: int) -> 
     )
 
 
+def uniforms_first() -> list[int]:
+    """A correct step in plain Python, of which every number is drawn before its use is known."""
+    uniforms = draw.uniforms(case.gamma, "float32")
+    tokens = [draw.categorical(case.draft()) for _ in range(case.gamma)]
+    target = [list(map(float, row)) for row in case.target_rows()]
+    draft = [list(map(float, row)) for row in case.draft_rows()]
+    noise = draw.exponentials(case.vocab)
+    n = 0
+    while n < case.gamma and uniforms[n] * draft[n][tokens[n]] < target[n][tokens[n]]:
+        n += 1
+    row = target[n]
+    if n < case.gamma:
+        row = [max(a - b, 0) for a, b in zip(target[n], draft[n], strict=True)]
+    return [*tokens[:n], max(range(case.vocab), key=lambda i: row[i] / noise[i])]
+
+
+@pytest.mark.parametrize(("vocab", "gamma", "count"), [(3, 1, 15), (4, 2, 2)])
+def test_a_correct_sampler_is_never_accused(vocab: int, gamma: int, count: int) -> None:
+    sizes = Setup(framework="numpy", vocab=vocab, gamma=gamma, steps=1)
+    for table in tables(vocab, count):
+        found = probed(Program(uniforms_first, sizes, table), 100_000, replays=200)
+        result = judged(found, table, 0)
+        assert result.verdict is Verdict.WITHIN_TOLERANCE, table.name
+        assert result.total_variation.exact <= Fraction(1, 2**23), table.name
+
+
 def test_a_clean_probe_says_its_bound_and_never_equal() -> None:
     result = report(black_box).report().tables[0]
     assert result.verdict is Verdict.WITHIN_TOLERANCE

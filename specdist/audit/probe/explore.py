@@ -63,8 +63,9 @@ class Explorer:
 
 
 def _node(place: Place, not_raced: int = -1) -> Node:
-    """The tree below a place. A row of noise that decides several races waits until the draws
-    after it are split; ``not_raced`` is one that is known to."""
+    """The tree below a place. Choices are split first, because their branches are known; a row of
+    noise that decides several races waits until the draws after it are split, and ``not_raced`` is
+    one that is known to."""
     if len(place.fixed) > MOST_DEEP:
         raise BudgetError(
             f"more than {MOST_DEEP} draws in a row decide what a run does",
@@ -73,7 +74,7 @@ def _node(place: Place, not_raced: int = -1) -> Node:
         )
     if place.settled:
         return Leaf(place.traces[0].outcome, place)
-    for position, question in place.open_draws():
+    for position, question in sorted(place.open_draws(), key=lambda draw: not draw[1].masses):
         if position != not_raced:
             try:
                 return _split(place, position, question)
