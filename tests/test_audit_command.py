@@ -88,6 +88,25 @@ def test_a_reference_is_plain_decoding_of_the_same_engine(sampler: Path) -> None
     refused(f"{sampler}:two", *SMALL, "--reference", "raises", said="the reference raises")
 
 
+@pytest.mark.parametrize("steps", ["1", "2"])
+def test_a_reference_of_one_token_is_called_for_as_many_as_there_are(
+    sampler: Path, steps: str
+) -> None:
+    small = ("--gamma", "1", "--steps", steps, "--tables", "2")
+    for name, code in (("step", 0), ("from_target", 1)):
+        against = report_of(f"{sampler}:{name}", *small, "--reference", "plain", code=code)
+        alone = report_of(f"{sampler}:{name}", *small, code=code)
+        for one, other in zip(against["tables"], alone["tables"], strict=True):
+            assert one["total_variation"] == other["total_variation"]
+            assert one["outside"] == other["outside"]
+            assert one["sequences"] == other["sequences"]
+
+
+def test_outputs_of_other_lengths_than_the_references_are_told(sampler: Path) -> None:
+    text = run("audit", f"{sampler}:step", *SMALL, "--reference", "two_plain").stdout
+    assert "have other lengths" in text
+
+
 def test_a_probe_has_a_bound_and_no_exact_number(sampler: Path) -> None:
     probe = ("--mode", "probe", "--replays", "50", "--confidence", "0.9", *SMALL[:4])
     result = run("audit", f"{sampler}:step", *probe, "--tables", "1")

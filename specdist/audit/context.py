@@ -12,6 +12,7 @@ from specdist.audit.grid import Grid
 from specdist.audit.refusals import AdapterError
 from specdist.audit.tables import Law, Table, Tokens
 from specdist.audit.tree import Session
+from specdist.audit.whereabouts import whereabouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,8 @@ def active() -> Context:
     if found is None:
         raise AdapterError(
             "case and draw are used outside of an audit",
-            expected="inside the function that is audited",
+            place=whereabouts(),
+            expected="inside the function that is audited: at the top of a file no table is there",
             advice="specdist audit FILE.py:FUNCTION",
         )
     return found

@@ -10,6 +10,7 @@ from specdist.audit.prefix_law import (
     SequenceLaw,
     continued,
     marginal,
+    next_tokens,
     outside,
     target_law,
     total_variation,
@@ -27,21 +28,28 @@ _ZERO = Fraction(0)
 
 
 def judged(
-    found: Measured, table: Table, show: int, reference: Measured | None = None
+    found: Measured,
+    table: Table,
+    show: int,
+    reference: Measured | None = None,
+    stepwise: bool = False,
 ) -> TableResult:
     """The result of one table, against its target or against what another adapter emits.
 
     Against the target the total variation is that of the joint law of the longest output, a shorter
-    one being continued by the target; against an adapter it is that of whole outputs. An exception
-    is an outcome that the target never has. Where branches were left out, the total variation is
-    the least that is possible.
+    one being continued by the target. Against an adapter it is that of whole outputs, or, where
+    ``stepwise`` says that it is plain decoding token by token, of outputs that it continues. An
+    exception is an outcome that the target never has. Where branches were left out, the total
+    variation is the least that is possible.
     """
     length = found.longest if reference is None else max(found.longest, reference.longest)
-    law, right = _laws(found, table, length, reference)
+    law, right = _laws(found, table, length, reference, stepwise)
     missing = sum(found.raised.values(), _ZERO)
     distance = _distance(law, right, missing, found.unexplored)
     first = _distance(marginal(law, 1), marginal(right, 1), missing, found.unexplored)
-    bound = found.bound + (reference.bound if reference is not None else 0)
+    bound = found.bound
+    if reference is not None:  # what continues the outputs of a lossless step is bounded too
+        bound += reference.bound * (3 if stepwise else 1)
     strange = _outside(law, table, right if reference is not None else None)
     return TableResult(
         name=table.name,
@@ -61,10 +69,14 @@ def judged(
 
 
 def _laws(
-    found: Measured, table: Table, length: int, reference: Measured | None
+    found: Measured, table: Table, length: int, reference: Measured | None, stepwise: bool
 ) -> tuple[SequenceLaw, SequenceLaw]:
     if reference is not None:
-        return found.emitted, reference.emitted
+        right = reference.emitted
+        if not stepwise:
+            return found.emitted, right
+        following = next_tokens(right, table.vocab)
+        return continued(found.emitted.items(), following, length), right
     if table.vocab**length > _MOST_SEQUENCES:
         raise BudgetError(
             f"the joint law of {length} tokens has {table.vocab}^{length} sequences",

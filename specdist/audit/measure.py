@@ -57,6 +57,11 @@ class Measured:
         outputs = [*self.emitted, *(tokens for tokens, _, _ in self.raised)]
         return max(map(len, outputs), default=0)
 
+    @property
+    def lengths(self) -> set[int]:
+        """How many tokens the outputs have."""
+        return {len(tokens) for tokens in self.emitted}
+
     def draft_law(self, prefix: Tokens, vocab: int) -> Law:
         """The law that the draft token after a prefix was really drawn from."""
         row = self.drafted[prefix]

@@ -32,6 +32,22 @@ def target_law(target: Callable[[Tokens], Law], length: int) -> SequenceLaw:
     return found
 
 
+def next_tokens(law: SequenceLaw, vocab: int) -> Callable[[Tokens], Law]:
+    """The law of the token after a prefix, by a law of longer sequences. After a prefix that the
+    law does not have it is token 0: the whole sequence has no mass there whatever follows."""
+    rows: dict[Tokens, list[Fraction]] = {}
+    for tokens, mass in law.items():
+        for i, token in enumerate(tokens):
+            rows.setdefault(tokens[:i], [_ZERO] * vocab)[token] += mass
+    unknown = (Fraction(1), *[_ZERO] * (vocab - 1))
+
+    def following(prefix: Tokens) -> Law:
+        row = rows.get(prefix)
+        return unknown if row is None else tuple(mass / sum(row) for mass in row)
+
+    return following
+
+
 def _extend(
     tokens: Tokens,
     mass: Fraction,

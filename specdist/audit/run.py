@@ -33,6 +33,10 @@ SCOPE = (
 _ORDER = (Verdict.DIFFERENT, Verdict.UNDECIDED, Verdict.WITHIN_TOLERANCE, Verdict.EQUAL)
 _OWN_ROWS = "rows of its own"
 _NO_ROWS = "the adapter asks for no rows of the tables, so it was walked once"
+_LENGTHS = (
+    "outputs and those of the reference have other lengths, which count as differences: a "
+    "reference that returns one token is called for as many as there are"
+)
 Walked = tuple[Table, Measured, TableResult]
 
 
@@ -40,8 +44,9 @@ Walked = tuple[Table, Measured, TableResult]
 class Audit:
     """What is audited: the adapter under its name, and how far to go. ``budget`` is the most
     leaves a table may have, ``show`` how many sequences a table of the report lists. The law is
-    held against the tables' target, or against that of a second adapter, ``reference``. A probe
-    (``mode``) has to predict ``replays`` runs, for a bound that holds with 1 - ``delta``."""
+    held against the tables' target, or against that of a second adapter, ``reference``, which is
+    called token by token where it returns one. A probe (``mode``) has to predict ``replays`` runs,
+    for a bound that holds with 1 - ``delta``."""
 
     adapter: Callable[[], Any]
     source: str
@@ -118,6 +123,12 @@ class Audit:
         if self.reference is None:
             return found, judged(found, table, self.show)
         right = self._measured(self.reference, setup, table, told)
+        stepwise = right.lengths == {setup.steps} and found.longest > setup.steps
+        if stepwise:
+            longer = replace(setup, steps=found.longest)
+            right = self._measured(self.reference, longer, table, told)
+        elif found.lengths != right.lengths:
+            found.notes.add(_LENGTHS)
         if right.raised or right.unexplored:
             why = "raises" if right.raised else "has more leaves than the budget"
             raise AdapterError(
@@ -127,7 +138,7 @@ class Audit:
             )
         found.asked |= right.asked
         found.notes |= right.notes
-        return found, judged(found, table, self.show, right)
+        return found, judged(found, table, self.show, right, stepwise)
 
     def _measured(
         self, adapter: Callable[[], Any], setup: Setup, table: Table, told: Told | None
