@@ -102,6 +102,17 @@ def test_a_reference_of_one_token_is_called_for_as_many_as_there_are(
             assert one["sequences"] == other["sequences"]
 
 
+def test_rows_along_no_draft_tokens_are_told_where_they_raise(tmp_path: Path) -> None:
+    path = tmp_path / "untold.py"
+    path.write_text(
+        "import random\n\nfrom specdist.audit import case\n\n\ndef step():\n"
+        "    row = case.draft().tolist()\n"
+        "    token = random.choices(range(case.vocab), row)[0]\n"
+        "    return [int(case.draft_rows()[0][token])]\n"
+    )
+    refused(f"{path}:step", *SMALL, said="case.propose(tokens)")
+
+
 def test_outputs_of_other_lengths_than_the_references_are_told(sampler: Path) -> None:
     text = run("audit", f"{sampler}:step", *SMALL, "--reference", "two_plain").stdout
     assert "have other lengths" in text

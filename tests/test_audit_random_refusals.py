@@ -182,7 +182,7 @@ def test_a_loop_without_end_is_refused(share: float) -> None:
             pass
         return 1
 
-    with pytest.raises(BudgetError, match="2000 decisions"):
+    with pytest.raises(BudgetError, match="400 decisions"):
         law(step)
 
 

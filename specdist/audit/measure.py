@@ -137,11 +137,14 @@ def draws_nothing(outcome: Outcome) -> AdapterError:
 
 def always_raises(outcome: Outcome) -> AdapterError:
     """The error for an adapter of which no run comes to its end."""
-    return AdapterError(
-        f"the audited code raises whatever is drawn: {outcome.error}",
-        place=outcome.place,
-        expected="a step that returns its tokens",
-    )
+    message = f"the audited code raises whatever is drawn: {outcome.error}"
+    said = {"place": outcome.place, "expected": "a step that returns its tokens"}
+    if any(handed and not tokens for _, tokens, handed in outcome.proposals):
+        said["advice"] = (
+            "case.draft_rows() had no row, because it was told of no draft token: draw with "
+            "draw.categorical(case.draft()), or call case.propose(tokens) after every token"
+        )
+    return AdapterError(message, **said)
 
 
 def _said(outcome: Outcome) -> str:

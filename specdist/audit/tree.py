@@ -20,7 +20,7 @@ from specdist.audit.refusals import AuditError, BudgetError, NotAFunctionError
 
 Outcome = TypeVar("Outcome")
 _ONE = Fraction(1)
-MOST_DECISIONS = 2000
+MOST_DECISIONS = 400
 """In one run. More are a loop that draws until it likes the answer: it has no last leaf."""
 
 
