@@ -101,35 +101,39 @@ def _output(differing: Sequence[TableResult], smallest: Smallest | None, words: 
 
 def _undecided(results: Sequence[TableResult]) -> list[Finding]:
     """What a budget left, and what a probe's bound hides."""
-    found = []
     left = [result for result in results if result.unexplored is not None]
-    if left:
-        worst = max(left, key=lambda result: _size(result.unexplored))
-        found.append(
-            Finding(
-                "undecided-budget",
-                Severity.WARNING,
-                f"the budget of {worst.leaves} leaves left a probability of "
-                f"{_size(worst.unexplored):.3g} unexplored ({worst.name})",
-                notes=(
-                    "V^(g+1) (1 + g/4) leaves a step at most, and steps multiply: fewer "
-                    "tokens, draft tokens or steps, or a higher --budget",
-                ),
-            )
-        )
     hidden = [r for r in results if r.verdict is Verdict.UNDECIDED and r.unexplored is None]
-    if hidden:
-        worst = max(hidden, key=lambda result: result.total_variation.approx)
-        found.append(
-            Finding(
-                "undecided-precision",
-                Severity.WARNING,
-                f"a total variation of {worst.total_variation.approx:.3g} is within the bound of "
-                f"the probe, {_size(worst.bound):.3g} ({worst.name})",
-                notes=("more --replays make the bound smaller: it is ln(1/delta)/n",),
-            )
+    found = [_left(left)] if left else []
+    return [*found, _hidden(hidden)] if hidden else found
+
+
+def _left(left: Sequence[TableResult]) -> Finding:
+    worst = max(left, key=lambda result: _size(result.unexplored))
+    if worst.leaves:
+        message = (
+            f"the budget of {worst.leaves} leaves left a probability of "
+            f"{_size(worst.unexplored):.3g} unexplored ({worst.name})"
         )
-    return found
+        note = "V^(g+1) (1 + g/4) leaves a step at most, and steps multiply"
+    else:
+        message = f"the probe came to no law within its budget of runs ({worst.name})"
+        note = "a probe takes 30 to 100 runs a leaf"
+    advice = f"{note}: fewer tokens, draft tokens or steps, or a higher --budget"
+    return Finding("undecided-budget", Severity.WARNING, message, notes=(advice,))
+
+
+def _hidden(hidden: Sequence[TableResult]) -> Finding:
+    worst = max(hidden, key=lambda result: result.total_variation.approx)
+    bound = _size(worst.bound)
+    if (worst.total_variation.exact or 0) > ROUNDING:
+        message = (
+            f"a total variation of {worst.total_variation.approx:.3g} is within the bound of the "
+            f"probe, {bound:.3g} ({worst.name})"
+        )
+    else:
+        message = f"a bound of {bound:.3g} leaves too much open ({worst.name})"
+    advice = "more --replays make the bound smaller: it is ln(1/delta)/n"
+    return Finding("undecided-precision", Severity.WARNING, message, notes=(advice,))
 
 
 def _size(figure: Figure | None) -> float:

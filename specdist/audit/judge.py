@@ -24,6 +24,8 @@ from specdist.model.verdict import Verdict
 ROUNDING = Fraction(1, 2**20)
 """Total variations up to this are what float arithmetic makes of a lossless rule."""
 _MOST_SEQUENCES = 2**21
+LARGEST_BOUND = Fraction(1, 10)
+"""A probe that leaves more open than this total variation has shown nothing."""
 _ZERO = Fraction(0)
 
 
@@ -105,11 +107,11 @@ def _outside(law: SequenceLaw, table: Table, right: SequenceLaw | None) -> Fract
 
 
 def _verdict(distance: Fraction, bound: Fraction, unexplored: Fraction) -> Verdict:
-    """A law within rounding stands whatever a probe's bound is, which is printed with it; a larger
-    difference has to exceed the bound."""
+    """A law within rounding stands with a probe's bound, which is printed with it, unless that
+    leaves too much open; a larger difference has to exceed the bound."""
     if distance > ROUNDING + bound:
         return Verdict.DIFFERENT
-    if distance > ROUNDING or unexplored:
+    if distance > ROUNDING or unexplored or bound > LARGEST_BOUND:
         return Verdict.UNDECIDED
     return Verdict.WITHIN_TOLERANCE if distance or bound else Verdict.EQUAL
 
