@@ -92,8 +92,8 @@ def facts_of(report: AuditReport) -> list[tuple[str, str]]:
 
 
 def _bound(report: AuditReport) -> str:
-    """How sure a probe is, and of what; empty for traced laws."""
-    if report.mode is Mode.TRACED:
+    """How sure a probe is, and of what; empty for traced laws and where no table has a bound."""
+    if not any(table.bound is not None for table in report.tables):
         return ""
     said = {name: report.settings.get(name) for name in ("replays", "confidence")}
     replays = f"{said['replays']} random runs" if said["replays"] else "random runs"
@@ -103,7 +103,7 @@ def _bound(report: AuditReport) -> str:
 
 def _joint(report: AuditReport) -> str:
     """Which law: that of the longest output of a table."""
-    lengths = sorted({table.length for table in report.tables})
+    lengths = sorted({table.length for table in report.tables if table.length})
     if not lengths:
         return "no law"
     several = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else str(lengths[-1])
