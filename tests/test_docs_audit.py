@@ -20,7 +20,7 @@ def test_every_command_prints_what_is_shown(tmp_path: Path) -> None:
         assert session.output is not None
         assert matches(session.output, result.stdout), result.stdout
         count += 1
-    assert count == 3
+    assert count == 4
 
 
 def test_every_member_on_the_page_exists() -> None:
