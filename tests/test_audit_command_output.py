@@ -113,7 +113,11 @@ def test_allow_and_severity(sampler: Path) -> None:
     assert "allowed[output-mismatch]" in result.stdout
     assert "not lossless, allowed: " in result.stdout
     assert run("audit", *wrong, "--severity", "output-mismatch=warning").code == 0
-    report = report_of(f"{sampler}:step", *SMALL, "--severity", "numeric-rounding=error", code=1)
+    raised = ("--severity", "numeric-rounding=error")
+    report = report_of(f"{sampler}:step", *SMALL, *raised, code=1)
+    text = run("audit", f"{sampler}:step", *SMALL, *raised).stdout
+    assert "failed by a finding: lossless up to float rounding" in text
+    assert "ok:" not in text
     assert report["raised"] == ["numeric-rounding"]
 
 

@@ -195,8 +195,10 @@ def _verdict(report: AuditReport, sizes: Sizes) -> str:
         return f"not lossless{allowed}: {size}"
     if report.verdict is Verdict.UNDECIDED:
         return f"undecided: {size}"
+    passed = audit_outcome(report) is Outcome.PASSED
+    word = "ok" if passed else "failed by a finding"
     if report.mode is Mode.PROBE:
-        return f"ok: no difference found: {size}"
+        return f"{word}: no difference found: {size}"
     if report.verdict is Verdict.EQUAL:
-        return f"ok: the law is exactly that of {against(report)}, no tolerance {over}"
-    return f"ok: lossless up to float rounding: {size}"
+        return f"{word}: the law is exactly that of {against(report)}, no tolerance {over}"
+    return f"{word}: lossless up to float rounding: {size}"
