@@ -58,8 +58,6 @@ def _ids(source: Source) -> Tensor:
 
 def rand(run: Context, *shape: Any, **options: Any) -> Tensor:
     """``torch.rand``."""
-    if options.pop("out", None) is not None:
-        raise refuse("torch.rand into a given tensor", "let it make a new one")
     return _uniforms(run, torch.empty(*shape, **options).detach())
 
 
@@ -112,11 +110,14 @@ def multinomial(
     **_options: Any,
 ) -> Tensor:
     """``torch.multinomial``: categorical draws, without replacement one after the other."""
-    valid = bool(torch.isfinite(probabilities).all()) and bool((probabilities >= 0).all())
+    valid = probabilities.is_floating_point() and bool(
+        (torch.isfinite(probabilities) & (probabilities >= 0)).all()
+    )
     rows = probabilities.reshape(-1, probabilities.shape[-1]).tolist()
     enough = all(sum(map(bool, row)) >= (1 if replacement else num_samples) for row in rows)
     if not (valid and enough and probabilities.dim() in (1, 2) and num_samples > 0):
-        return torch.multinomial(probabilities, num_samples, replacement)  # its own error
+        torch.multinomial(probabilities, num_samples, replacement)  # its own error
+        raise refuse("multinomial with fewer weights than samples", "draw fewer")
     found: list[list[int]] = []
     for row in rows:
         shares = [Fraction(weight) for weight in row]
@@ -132,7 +133,8 @@ def multinomial(
 def bernoulli(run: Context, tensor: Tensor, p: float | None = None, **_: Any) -> Tensor:
     """``torch.bernoulli``: 1 with the probability of the element, or ``p``."""
     given = tensor if p is None else torch.full_like(tensor, p, dtype=torch.float64)
-    if not bool(((given >= 0) & (given <= 1)).all()):
+    law = given.is_floating_point() and bool(((given >= 0) & (given <= 1)).all())
+    if not law:
         return torch.bernoulli(given)  # its own error
     shares = [Fraction(share) for share in given.flatten().tolist()]
     drawn = [choose_index(run, (1 - share, share), "torch.bernoulli") for share in shares]

@@ -19,6 +19,7 @@ from specdist.audit.torch_state import (
     is_shared,
     overwritten,
     state_of,
+    traced_arguments,
 )
 from specdist.audit.torch_structure import computed, kept, only, restructured
 from specdist.audit.torch_values import VALUES
@@ -34,7 +35,11 @@ def followed(run: Context, function: Call, args: Sequence[Any], kwargs: Mapping[
     """
     name = names.name_of(function)
     if name in names.PLAIN:
+        if name != "result_type" and traced_arguments(args[1:], kwargs):
+            raise refuse(f"torch.{name} with a uniform", "put it into a tensor by itself")
         return function(*args, **kwargs)
+    if name == "type" and len(args) == 1 and not kwargs:
+        return function(*args)
     if kwargs.get("out") is not None:
         raise refuse(f"torch.{name} into a given tensor", "let it make a new one")
     if name in VALUES:
@@ -54,7 +59,7 @@ def _result(
     if plain in names.STRUCTURE:
         return restructured(function, args, kwargs)
     if plain in names.SAME:
-        whole = plain == "to" and not function(*args, **kwargs).is_floating_point()
+        whole = not function(*args, **kwargs).is_floating_point()
         return _decided(function, args, kwargs) if whole else _moved(function, args, kwargs)
     if plain in names.TRUTHS or plain in names.WHOLE:
         return _decided(function, args, kwargs)
@@ -116,9 +121,12 @@ def _refuse_poles(state: Traced, name: str, args: Sequence[Any], swapped: bool) 
 
 def _moved(function: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     state = only(args, kwargs)
-    shell = function(*args, **kwargs).detach().clone()
-    compute = computed(function, args, kwargs, [state])
-    return attach(shell, replace(state, compute=compute))
+    shell: Tensor = function(*args, **kwargs)
+    if any(shell is value for value in args):
+        return shell
+    if all(shell.data_ptr() != given.data_ptr() for given in traced_arguments(args, kwargs)):
+        shell = shell.detach().clone()
+    return attach(shell, replace(state, compute=computed(function, args, kwargs, [state])))
 
 
 def _in_place(run: Context, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -129,16 +137,32 @@ def _in_place(run: Context, name: str, args: Sequence[Any], kwargs: Mapping[str,
             "work in place in a tensor that another one looks into",
             "write into a tensor of its own",
         )
-    before = kept(target)
-    if name == "copy_":
-        made = args[1].to(target.dtype).expand(target.shape)
-    elif name in ("__setitem__", "set.data"):
-        made = _with_item(before, args[1:]) if name == "__setitem__" else args[1]
-    else:
-        function = getattr(torch, name[:-1], None) or getattr(torch.Tensor, name[:-1])
-        made = followed(run, function, [before, *args[1:]], kwargs)
-    overwritten(target, made)
+    overwritten(target, _written(run, name, args, kwargs))
     return None if name in ("__setitem__", "set.data") else target
+
+
+def _written(run: Context, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """What the first argument holds after work in place."""
+    target, before = args[0], kept(args[0])
+    made: Tensor
+    if name in ("copy_", "set.data"):
+        made = kept(args[1])
+    elif name == "__setitem__":
+        made = _with_item(before, args[1:])
+    elif name in ("zero_", "fill_") and not traced_arguments(args[1:], kwargs):
+        made = getattr(torch.empty_like(before.detach()), name)(*args[1:], **kwargs)
+    else:
+        function = getattr(torch, name[:-1], None) or getattr(torch.Tensor, name[:-1], None)
+        if function is None:
+            raise refuse(f"torch.{name} of a uniform", "make a tensor of its own")
+        made = followed(run, function, [before, *args[1:]], kwargs)
+    if state_of(made) is not None and made.dtype != target.dtype:
+        made = _result(run, torch.Tensor.to, "to", [made, target.dtype], {})
+    if name == "copy_" and state_of(made) is not None and made.shape != target.shape:
+        made = restructured(torch.Tensor.expand, [made, target.shape], {})
+    if made.shape != target.shape and name != "copy_":
+        raise refuse(f"torch.{name} to another shape", "make a tensor of its own")
+    return made
 
 
 def _with_item(before: Tensor, item: Sequence[Any]) -> Tensor:

@@ -3,11 +3,11 @@
 ``rand``, ``rand_like`` and ``uniform_`` are uniforms on k/2^24 in float32, k/2^53 in float64,
 k/2^11 in float16 and k/2^8 in bfloat16 (ATen/core/TransformationHelper.h, uniform_real, on the
 CPU); ``multinomial`` and ``bernoulli`` are decided by weight; ``exponential_`` is noise of which a
-winner is decided. The generator itself is never asked: it stands at a known state, so that code
-which seeds it inside of a run is seen, and gets the constants that it would get.
+winner is decided. Code that seeds torch's own generator inside of a run is seen, and gets the
+constants that it would get.
 
-A `torch.Generator` with a seed of its own is an ideal stream named by its state: the same state
-again, after the same seed, gives the same draws again.
+A generator is an ideal stream named by its state, torch's own (which begins every run at a known
+one) as well: the same state again, after the same seed or ``set_rng_state``, gives the same draws.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from specdist.audit import torch_names as names
 from specdist.audit.context import Context, drawing
 from specdist.audit.torch_answers import ANSWERS, FOLLOWED_BY_SHAPE, REFUSED
 from specdist.audit.torch_calls import followed
+from specdist.audit.torch_guards import guarded, refuse_unowned
 from specdist.audit.torch_state import copied, overwritten, traced_arguments
 from specdist.audit.uniform import refuse
 
@@ -30,7 +31,7 @@ _SEED = 0x5DEC_D157
 PARAMETERS = (
     "parameters that are made inside the audited code are those of torch's generator under one seed"
 )
-REUSED = "reused randomness: a generator was seeded again with the same seed"
+REUSED = "reused randomness: a generator was set to the same state again, or to the same seed"
 
 
 class Following(TorchFunctionMode):
@@ -40,7 +41,10 @@ class Following(TorchFunctionMode):
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         """Answers draws, follows what is made of them, and passes everything else on."""
-        given: Mapping[str, Any] = kwargs or {}
+        with torch._C.DisableTorchFunctionSubclass():
+            return self._call(func, args, kwargs or {})
+
+    def _call(self, func: Any, args: Sequence[Any], given: Mapping[str, Any]) -> Any:
         name = _DRAWS.get(func)
         if name is None:
             name = _DRAWS[func] = _draw_name(func)
@@ -70,15 +74,23 @@ def _draw(
         return _untouched(lambda: function(*args, **given))
     if name in FOLLOWED_BY_SHAPE and not FOLLOWED_BY_SHAPE[name](args, given):
         return NotImplemented
+    refuse_unowned(name, args, given)
     generator = given.get("generator")
     if generator is None and is_seeded():
         return function(*args, **given)
     if name in REFUSED or name in FOLLOWED_BY_SHAPE:
         raise refuse(f"torch.{name}", "draw uniforms, exponentials or by multinomial")
-    options = {k: v for k, v in given.items() if k != "generator"}
-    if generator is None:
-        return ANSWERS[name](run, *args, **options)
-    return _from_stream(run, name, generator, args, options)
+    if given.get("out") is not None:
+        raise refuse(f"torch.{name} into a given tensor", "let it make a new one")
+    options = {k: v for k, v in given.items() if k not in ("generator", "out")}
+    if generator is not None:
+        return _from_stream(run, name, generator, args, options)
+    ours = _standing() in _VISITED
+    try:
+        return _from_stream(run, name, torch.default_generator, args, options)
+    finally:
+        if ours:
+            _VISITED.add(_standing())
 
 
 def _is_parameter(args: Sequence[Any]) -> bool:
@@ -100,7 +112,9 @@ def _from_stream(
     """Draws from the place of the stream that a generator stands at, and moves it on."""
     place = ("torch", bytes(generator.get_state().numpy()))
     torch.rand(1, generator=generator)
-    asked = (name, repr(args[1:]), repr(options), _described(name, args))
+    law = args[1:] if name.endswith(("_", "_like")) else args
+    form = [(like.dtype, tuple(like.shape)) for like in args[: len(args) - len(law)]]
+    asked = (name, form, repr(_exact([law, options])))
     if place not in run.streams:
         made = ANSWERS[name](run, *args, **options)
         run.streams[place] = (asked, copied(made))
@@ -112,21 +126,28 @@ def _from_stream(
     return overwritten(args[0], made) if name.endswith("_") else copied(made)
 
 
-def _described(name: str, args: Sequence[Any]) -> object:
-    """The first argument; of a tensor that is drawn into, or like which one is made, its form."""
-    first = args[0] if args else None
-    if not isinstance(first, torch.Tensor):
-        return repr(first)
-    weights = repr(first.tolist()) if name in ("multinomial", "bernoulli") else ""
-    return first.dtype, tuple(first.shape), weights
+def _exact(value: Any) -> Any:
+    """An argument with tensors as all their numbers: their own text is rounded."""
+    if isinstance(value, torch.Tensor):
+        return value.dtype, value.tolist()
+    if isinstance(value, Mapping):
+        return {name: _exact(item) for name, item in value.items()}
+    return list(map(_exact, value)) if isinstance(value, list | tuple) else value
+
+
+_VISITED: set[bytes] = set()
+"""States that the generator itself has stood at in this run, between draws."""
+
+
+def _standing() -> bytes:
+    return bytes(torch.default_generator.get_state().numpy())
 
 
 def begin() -> None:
     """Called before every run: the generator stands where the audit expects it."""
     torch.default_generator.manual_seed(_SEED)
-
-
-_START = torch.Generator().manual_seed(_SEED).get_state()
+    _VISITED.clear()
+    _VISITED.add(_standing())
 
 
 def is_seeded() -> bool:
@@ -136,19 +157,14 @@ def is_seeded() -> bool:
 
 def state() -> object:
     """What must not change while a run goes on. Code that seeds the generator owns its draws."""
-    now = torch.default_generator
-    return (
-        b""
-        if is_seeded() or torch.equal(now.get_state(), _START)
-        else bytes(now.get_state().numpy())
-    )
+    return b"" if is_seeded() or (now := _standing()) in _VISITED else now
 
 
 @contextmanager
 def intercepted() -> Iterator[None]:
     """Answers torch until the block ends; the generator is as it was afterwards."""
     before = torch.default_generator.get_state()
-    with Following():
+    with guarded(Following()):
         begin()
         try:
             yield

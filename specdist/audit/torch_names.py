@@ -9,7 +9,7 @@ def _names(text: str) -> frozenset[str]:
 
 PLAIN = _names(
     "size dim ndimension numel nelement stride __len__ is_contiguous is_floating_point is_complex "
-    "element_size storage_offset get_device type is_pinned has_names zeros_like ones_like "
+    "element_size storage_offset get_device is_pinned has_names zeros_like ones_like "
     "empty_like full_like new_empty new_zeros new_ones new_full new_tensor is_tensor "
     "is_same_size get.shape get.dtype get.device get.layout get.ndim get.requires_grad "
     "get.is_cuda get.is_leaf get.grad get.grad_fn get.is_sparse get.is_meta get.is_cpu "
@@ -28,7 +28,7 @@ STRUCTURE = _names(
 )
 """Elements are moved; a number may take the place of some."""
 
-SAME = _names("to float double half bfloat16 cpu type_as positive cuda")
+SAME = _names("to type float double half bfloat16 cpu type_as positive cuda")
 """The elements stay where they are, in another float format."""
 
 TRUTHS = _names("less less_equal greater greater_equal")

@@ -34,7 +34,7 @@ def arithmetic(
         return changed(noise, name)
     first = state_of(args[0]) is not None
     other = args[1] if first else args[0]
-    numbers = other.double().numpy() if isinstance(other, torch.Tensor) else other
+    numbers = other.detach().double().numpy() if isinstance(other, torch.Tensor) else other
     return changed(noise, name, numbers, first)
 
 
@@ -119,9 +119,11 @@ def _row(source: Source, number: int, turned: bool) -> Row:
     if number not in source.rows:
         begin = number * source.width
         atoms = source.atoms[begin : begin + source.width]
-        if any(atom.least or atom.most != atom.grid.size for atom in atoms):
+        if any(atom.raced is not None or not atom.untouched for atom in atoms):
             raise refuse("a race of noise that was compared", "draw new noise for the race")
         source.rows[number] = (Row(f"noise {source.first}, row {number}"), turned)
+        for atom in atoms:
+            atom.raced = source.rows[number][0], (), turned
     row, before = source.rows[number]
     if before != turned:
         raise refuse("noise that races both as U and as 1 - U", "draw new noise for each")

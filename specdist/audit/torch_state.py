@@ -30,6 +30,11 @@ def number_at(grid: Grid, k: int) -> float:
     return (k + grid.shift) / grid.size
 
 
+class TracedTensor(torch.Tensor):
+    """The class of a tensor with a state. It is followed by the mode of the audit's thread; what
+    another thread does with it is refused (see `specdist.audit.torch_guards`)."""
+
+
 @dataclass(eq=False)
 class Source:
     """One draw call: elements ``first`` .. ``first + count - 1``. ``atoms`` are its uniforms, none
@@ -118,12 +123,16 @@ def state_of(value: Any) -> Traced | None:
 def attach(tensor: Tensor, state: Traced) -> Tensor:
     """Gives a tensor a state."""
     tensor.__dict__[_NAME] = state
+    if type(tensor) is torch.Tensor:
+        tensor.__class__ = TracedTensor
     return tensor
 
 
 def forget(tensor: Tensor) -> None:
     """Makes a tensor plain again: it was overwritten with numbers."""
     tensor.__dict__.pop(_NAME, None)
+    if type(tensor) is TracedTensor:
+        tensor.__class__ = torch.Tensor  # type: ignore[assignment]
 
 
 def copied(tensor: Tensor) -> Tensor:
@@ -142,9 +151,10 @@ def overwritten(tensor: Tensor, made: Tensor) -> Tensor:
 
 
 def is_shared(tensor: Tensor) -> bool:
-    """Whether another tensor looks into the same memory."""
+    """Whether another tensor, or an array of numpy, looks into the same memory."""
     storage = tensor.untyped_storage()
-    return tensor._base is not None or torch._C._storage_Use_Count(storage._cdata) > 2
+    used: int = torch._C._storage_Use_Count(storage._cdata)
+    return tensor._base is not None or used > 2 or not storage.resizable()
 
 
 def substituted(value: Any, change: Callable[[Tensor], Any]) -> Any:

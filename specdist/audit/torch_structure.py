@@ -85,12 +85,13 @@ def restructured(function: Call, args: Sequence[Any], kwargs: Mapping[str, Any])
     given = traced_arguments(args, kwargs)
     states = [state for tensor in given if (state := state_of(tensor)) is not None]
     shell = function(*args, **kwargs)
-    index = _along(function, args, kwargs, lambda state: state.index, -1)
+    joined, named = _as_floats(function, args, kwargs)
+    index = _along(function, joined, named, lambda state: state.index, -1)
     numbers = [None] * (len(shell) if isinstance(shell, tuple | list) else 1)
     noises = {id(state.noise): state.noise for state in states}
     noise = next(iter(noises.values())) if len(noises) == 1 else None
     if noise is not None:
-        numbers = _along(function, args, kwargs, _numbers_of, None)
+        numbers = _along(function, joined, named, _numbers_of, None)
     compute = computed(function, args, kwargs, states)
     sources = united(states)
     if not isinstance(shell, tuple | list):
@@ -102,6 +103,33 @@ def restructured(function: Call, args: Sequence[Any], kwargs: Mapping[str, Any])
         moved = None if part_numbers is None else renumbered(noise, part_numbers)
         parts.append(attach(part, Traced(sources, index[i], _part(compute, i), moved)))
     return type(shell)(parts)
+
+
+_JOINED = {
+    "where": (1, 2), "masked_fill": (2,), "index_put": (2,), "replaced": (2,), "cat": (0,),
+    "concat": (0,), "concatenate": (0,), "stack": (0,), "hstack": (0,), "vstack": (0,),
+}  # fmt: skip
+"""Functions that put numbers beside random ones: which arguments are such numbers."""
+_JOINED_NAMES = frozenset(["input", "other", "value", "values", "tensors"])
+
+
+def _as_floats(
+    function: Call, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments with whole numbers that are joined with random ones as floats, so that they are
+    told from places and masks."""
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return type(value)(map(changed, value))
+        if isinstance(value, torch.Tensor):
+            return value if value.is_floating_point() else value.double()
+        return float(value) if hasattr(value, "__float__") else value
+
+    places = _JOINED.get(getattr(function, "__name__", ""), ())
+    joined = [changed(value) if i in places else value for i, value in enumerate(args)]
+    named = {k: changed(v) if places and k in _JOINED_NAMES else v for k, v in kwargs.items()}
+    return joined, named
 
 
 def _numbers_of(state: Traced) -> Tensor:
