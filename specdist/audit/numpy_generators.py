@@ -8,7 +8,7 @@ audit, for the shape of a result and for what they refuse.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -81,6 +81,18 @@ class BitGenerator:
     def spawn(self, n_children: int) -> list[BitGenerator]:
         """Children."""
         return [self.spawned() for _ in range(n_children)]
+
+    def __copy__(self) -> BitGenerator:
+        made = BitGenerator(self.kind, self.key)
+        put(drawing("numpy"), made, marked(self.place()).place)
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> BitGenerator:
+        memo[id(self)] = made = self.__copy__()
+        return made
+
+    def __reduce__(self) -> NoReturn:
+        raise refuse("a generator that is pickled", "copy it, or seed another")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(_PCG64, name):

@@ -162,9 +162,14 @@ class Traces(np.ndarray[Any, Any]):
             return np.expand_dims(found, tuple(where) if axis is None else where)
         return found[()]
 
-    def astype(self, dtype: Any, *_: Any, **__: Any) -> Any:
+    def astype(
+        self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: Any = True,
+        copy: Any = True,
+    ) -> Any:  # fmt: skip
         """Rounded to another float format, or cut to whole numbers that are few."""
         kind = np.dtype(dtype)
+        if not copy and all(_format(item) == kind for item in self.flat):
+            return self
         if kind.kind == "O":
             return self.copy()
         return gathered([cast(item, kind) for item in self.flat], self.shape)
@@ -181,6 +186,16 @@ class Traces(np.ndarray[Any, Any]):
         raise refuse("the memory of an array of random numbers", _INSTEAD)
 
     tobytes = tofile = dump = dumps = byteswap = _refused
+
+
+def _format(item: Any) -> np.dtype[Any]:
+    """The float format that an element would have."""
+    if isinstance(item, Uniform):
+        return np.asarray(item.at(item.atom.least)).dtype
+    if not isinstance(item, Traced):
+        return np.asarray(item).dtype
+    kinds = [step.function for step in getattr(item, "steps", ()) if step.name == "astype"]
+    return np.dtype(kinds[-1] if kinds else np.float64)
 
 
 Traces.__name__ = "TracedArray"  # errors of other libraries name it

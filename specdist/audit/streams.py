@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn, Self
 
 from specdist.audit.context import Context
 from specdist.audit.uniform import refuse
@@ -53,6 +53,13 @@ class Mark:
     """A place that was asked for, to come back to: what ``get_state`` gives."""
 
     place: Place = field(repr=False)
+
+    def __deepcopy__(self, _: Any) -> Self:
+        """The same: a copy of a generator draws the same numbers."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise refuse("a generator that is pickled", "copy it, or seed another")
 
 
 def begun(run: Context, key: Hashable) -> Place:
