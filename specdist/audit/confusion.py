@@ -6,6 +6,7 @@ import re
 from types import TracebackType
 from typing import Any
 
+from specdist.audit.emitted import said_by, text_of
 from specdist.audit.refusals import RefusalError
 from specdist.audit.traced import is_traced
 from specdist.audit.whereabouts import passed_on
@@ -19,12 +20,12 @@ _MISUSED = (TypeError, AttributeError)
 def confusion(error: BaseException) -> RefusalError | None:
     """The refusal, for an error that a stand-in caused: its text names one, or it is a TypeError
     or AttributeError of a line with one among its names. None for errors of the code itself."""
-    named = _NAMED.search(str(error)) is not None
+    named = _NAMED.search(text_of(error)) is not None
     held = isinstance(error, _MISUSED) and _holds_traced(error.__traceback__)
     if not named and not held:
         return None
     return RefusalError(
-        f"{type(error).__name__}: {error}"[:160] + ", where a random number is used",
+        said_by(error)[:160] + ", where a random number is used",
         place=_line(error.__traceback__),
         expected="comparisons of one uniform, or of a monotone function of it, with numbers",
         advice="compare it where it is drawn, or draw through specdist.audit.draw",

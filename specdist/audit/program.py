@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from specdist.audit.confusion import confusion
 from specdist.audit.context import Context, Proposal, Setup, running
+from specdist.audit.emitted import said_by, tokens_of
 from specdist.audit.interception import begin_run, intercepted, moved_since, unfollowed, unowned
-from specdist.audit.refusals import MET, AdapterError, AuditError, LateLibraryError
+from specdist.audit.refusals import MET, AuditError, LateLibraryError
 from specdist.audit.tables import Table, Tokens
 from specdist.audit.tree import Session
 from specdist.audit.whereabouts import passed_on
@@ -57,7 +58,7 @@ class Program:
                 step: Any = self.adapter() if inspect.isclass(self.adapter) else self.adapter
                 for _ in range(self.setup.steps):
                     run.begin_step()
-                    run.emitted += _tokens(step(), self.setup)
+                    run.emitted += tokens_of(step(), self.setup.vocab)
             except AuditError:
                 _seen_whole()
                 raise
@@ -66,7 +67,7 @@ class Program:
                 refusal = confusion(error)
                 if refusal is not None:
                     raise refusal from error
-                return _outcome(run, f"{type(error).__name__}: {error}"[:200], _raised_at(error))
+                return _outcome(run, said_by(error), _raised_at(error))
             _seen_whole()
         return _outcome(run)
 
@@ -101,33 +102,3 @@ def _raised_at(error: BaseException) -> str:
     theirs = [frame for frame in frames if not passed_on(frame.filename)]
     last = (theirs or frames)[-1:]
     return "".join(f"{frame.filename}, line {frame.lineno}" for frame in last)
-
-
-def _tokens(answer: Any, setup: Setup) -> Tokens:
-    """The tokens of one step. Raises AdapterError for anything else."""
-    listed = answer.tolist() if hasattr(answer, "tolist") else answer
-    if isinstance(listed, int) and not isinstance(listed, bool):
-        listed = [listed]
-    if not isinstance(listed, Iterable) or isinstance(listed, str | bytes | dict):
-        raise AdapterError(
-            f"the adapter returned {type(answer).__name__}, no tokens",
-            expected="a list of token ids, the tokens that one step emits",
-        )
-    tokens: list[int] = []
-    for item in listed:
-        token = item.item() if hasattr(item, "item") else item
-        if isinstance(token, bool) or not isinstance(token, int):
-            raise AdapterError(f"the adapter returned {item!r} for a token", expected="whole ids")
-        if not 0 <= token < setup.vocab:
-            raise AdapterError(
-                f"the adapter returned token {token}, outside the vocabulary",
-                expected=f"ids 0 to {setup.vocab - 1}",
-                advice="leave padding out, and map the tokens of the engine to those of the table",
-            )
-        tokens.append(token)
-    if not tokens:
-        raise AdapterError(
-            "the adapter returned no token",
-            expected="at least one token a step: a speculative step always emits one",
-        )
-    return tuple(tokens)

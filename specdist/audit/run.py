@@ -17,7 +17,7 @@ from specdist.audit.judge import judged
 from specdist.audit.known_faults import Observed, names_of
 from specdist.audit.measure import Measured, Told, measure
 from specdist.audit.program import Program
-from specdist.audit.refusals import AdapterError, BudgetError
+from specdist.audit.refusals import AdapterError, AuditError, BudgetError
 from specdist.audit.smallest import first_known, smaller, smallest
 from specdist.audit.tables import Table, tables
 from specdist.model.audit_report import AuditReport, Mode, Smallest, TableResult
@@ -144,11 +144,16 @@ class Audit:
         self, adapter: Callable[[], Any], setup: Setup, table: Table, told: Told | None
     ) -> Measured:
         program = Program(adapter, setup, table)
-        if self.mode == Mode.TRACED:
-            return measure(program, self.budget, told)
-        from specdist.audit.probe import DELTA, REPLAYS, probed
+        try:
+            if self.mode == Mode.TRACED:
+                return measure(program, self.budget, told)
+            from specdist.audit.probe import DELTA, REPLAYS, probed
 
-        return probed(program, self.budget, told, self.replays or REPLAYS, self.delta or DELTA)
+            return probed(program, self.budget, told, self.replays or REPLAYS, self.delta or DELTA)
+        except AuditError as error:
+            if adapter is self.adapter:
+                error.at(self.source)
+            raise
 
     def _smallest(self, walked: Sequence[Walked]) -> Smallest | None:
         """The smallest case that differs; None for an adapter that asks for no rows. A probe, which

@@ -99,6 +99,26 @@ def load(named: Named) -> Loaded:
     return run_users(named.text, file, " when it was looked up", lambda: _found(named, module))
 
 
+def check_apart(adapter: Loaded, reference: Loaded) -> None:
+    """Raises AdapterError for a reference that is the adapter itself: nothing would be checked."""
+    if adapter.call is reference.call or _written(adapter.call) == _written(reference.call):
+        raise AdapterError(
+            f"--reference {reference.source} is the adapter itself: it equals itself, whatever it "
+            "does",
+            place=adapter.source,
+            expected="plain decoding of the same engine, another function",
+            advice="leave --reference out to hold the law against the target's",
+        )
+
+
+def _written(call: Any) -> tuple[object, ...]:
+    """The place of a function in its file; of what has no such place, itself."""
+    code = getattr(call, "__code__", None)
+    if code is None or getattr(call, "__closure__", None) or call.__name__ == "<lambda>":
+        return (id(call),)
+    return (os.path.realpath(code.co_filename), code.co_firstlineno, code.co_qualname)
+
+
 def _found(named: Named, module: ModuleType) -> Loaded:
     """What the name leads to; attributes and signatures may be code of the user's."""
     found: Any = module

@@ -112,7 +112,10 @@ def run_users(what: str, file: str, where: str, call: Callable[[], _Result]) -> 
 
     try:
         return call()
-    except (KeyboardInterrupt, SpecdistError):
+    except SpecdistError as error:
+        error.at(_place(error, file))
+        raise
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         text = said_by(error)
@@ -137,6 +140,8 @@ def _place(error: BaseException, file: str) -> str:
 def _advice(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         missing = error.name.partition(".")[0]
+        if missing in sys.modules:
+            return f"there is {missing}, without this part; -v shows the traceback"
         return (
             f"install {missing} in the environment that runs specdist, or put it beside the "
             "adapter; -v shows the traceback"

@@ -111,20 +111,26 @@ def _of_none(found: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _within(name: str, text: str, least: int, most: int) -> int:
-    value = read.whole(name, text, least)
+    expected = f"a whole number, {least} to {most}"
+    digits = text.strip().removeprefix("+").removeprefix("-")
+    if len(digits) > 18 and digits.isdecimal():
+        raise SettingsError(f"{name}={text[:40]} is out of range", expected=expected)
+    try:
+        value = read.whole(name, text, least)
+    except SettingsError as error:
+        error.expected = expected
+        raise
     if value > most:
-        raise SettingsError(
-            f"{name}={text} is out of range", expected=f"a whole number, {least} to {most}"
-        )
+        raise SettingsError(f"{name}={text} is out of range", expected=expected)
     return value
 
 
 def _confidence(name: str, text: str) -> str:
     """The text itself, of a number that is neither 0 nor 1."""
     value = read.share(name, text)
-    if not 0 < value < 1:
+    if not 0 < float(1 - value) < 1:  # nor what a float cannot tell from them
         raise SettingsError(
-            f"{name}={text} is out of range", expected="a number between 0 and 1, as 0.99"
+            f"{name}={text[:40]} is out of range", expected="a number between 0 and 1, as 0.99"
         )
     return text.strip()
 

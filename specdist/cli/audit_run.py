@@ -16,6 +16,7 @@ from specdist.cli.audit_adapter import Loaded, Named
 from specdist.cli.audit_command_line import reproduced
 from specdist.cli.audit_module import run_users
 from specdist.cli.audit_options import Asked
+from specdist.cli.audit_process import kept, survived
 from specdist.cli.progress import Meter
 from specdist.errors import MissingExtraError, SettingsError
 
@@ -35,9 +36,12 @@ def audited(named: Named, other: Named | None, asked: Asked, chosen: Effective) 
     the budget allows.
     """
     others = [] if other is None else [other]
-    with audit_streams.apart(), audit_adapter.findable(named, *others):
-        adapter = audit_adapter.load(named)
-        reference = None if other is None else audit_adapter.load(other)
+    with audit_streams.apart(), survived(), audit_adapter.findable(named, *others):
+        with kept():
+            adapter = audit_adapter.load(named)
+            reference = None if other is None else audit_adapter.load(other)
+        if reference is not None:
+            audit_adapter.check_apart(adapter, reference)
         asked = _served(asked, named)
         audit = _audit(adapter, reference, asked, chosen)
         expected = audit.predicted
