@@ -57,6 +57,8 @@ def _result(
     swapped = name.startswith("reversed ")
     plain = name.removeprefix("reversed ")
     if plain in names.STRUCTURE:
+        if any(isinstance(value, torch.dtype) for value in (*args, *kwargs.values())):
+            raise refuse("the bits of a uniform", "convert it with to()")
         return restructured(function, args, kwargs)
     if plain in names.SAME:
         whole = not function(*args, **kwargs).is_floating_point()

@@ -29,7 +29,11 @@ def _scripted(real: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if traced_arguments(args, kwargs):
             raise refuse("scripted code on a random number", "call the function without torch.jit")
-        return real(self, *args, **kwargs)
+        before = torch.default_generator.get_state()
+        found = real(self, *args, **kwargs)
+        if not torch.equal(before, torch.default_generator.get_state()):
+            raise refuse("scripted code that draws", "call the function without torch.jit")
+        return found
 
     return call
 

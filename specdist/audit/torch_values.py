@@ -38,7 +38,12 @@ def item(run: Context, tensor: Tensor) -> Any:
 
 
 def array(run: Context, tensor: Tensor, *_: Any, **__: Any) -> Any:
-    """``tensor.numpy()``: an array of objects."""
+    """``tensor.numpy()``: an array of objects. The tensor counts as one that numpy looks into."""
+    tensor.detach().numpy()
+    return _objects(tensor)
+
+
+def _objects(tensor: Tensor) -> Any:
     state = state_of(tensor)
     assert state is not None
     made = np.empty(tensor.numel(), dtype=object)
@@ -49,7 +54,7 @@ def array(run: Context, tensor: Tensor, *_: Any, **__: Any) -> Any:
 
 def listed(run: Context, tensor: Tensor) -> Any:
     """``tensor.tolist()``."""
-    return array(run, tensor).tolist()
+    return _objects(tensor).tolist()
 
 
 def described(run: Context, tensor: Tensor, *_: Any, **__: Any) -> str:

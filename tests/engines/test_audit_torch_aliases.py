@@ -148,6 +148,25 @@ def _scripted() -> Any:
     return scripted(torch.rand(3), ROW)
 
 
+def _uniform() -> torch.Tensor:
+    return torch.rand(1)
+
+
+def _draws_in_a_script() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scripted: Any = torch.jit.script(_uniform)
+    with torch.random.fork_rng(devices=[]):
+        return scripted()
+
+
+def _array_then_in_place() -> Any:
+    uniforms = torch.rand(2)
+    array = uniforms.numpy()
+    uniforms.mul_(0.5)
+    return array < 0.5
+
+
 def _threads() -> Any:
     uniforms = torch.rand(2)
     with ThreadPoolExecutor(1) as pool:
@@ -179,7 +198,10 @@ def _batch(function: Callable[..., Any], *given: Any) -> Any:
         (lambda: torch.rand(1, 3).squeeze_(0), "another shape"),
         (lambda: torch.rand(3).apply_(abs), "apply_"),
         (_from_array, "another one looks into"),
-        (_scripted, "scripted code"),
+        (_scripted, "scripted code on"),
+        (_draws_in_a_script, "scripted code that draws"),
+        (_array_then_in_place, "another one looks into"),
+        (lambda: torch.rand(2).view(torch.int32), "the bits of"),
         (_threads, "another thread"),
         (lambda: _batch(lambda u, p: u < p, torch.rand(3), ROW), "vmap"),
         (lambda: _batch(lambda p: torch.rand(()) < p, ROW), "torch.func"),
