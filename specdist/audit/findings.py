@@ -17,10 +17,12 @@ REUSED = "reused randomness"
 
 @dataclass(frozen=True)
 class Wording:
-    """``right`` is what the law is held against; ``probed`` figures are never written as exact."""
+    """``right`` is what the law is held against; ``probed`` figures are never written as exact;
+    ``dtype`` is the format of the rows."""
 
     right: str = "the target"
     probed: bool = False
+    dtype: str = "float32"
 
     def figure(self, figure: Figure) -> str:
         """Short fractions as they are, other numbers with six digits."""
@@ -88,6 +90,11 @@ def _output(differing: Sequence[TableResult], smallest: Smallest | None, words: 
             f"token{'s' if smallest.gamma > 1 else ''}, {smallest.steps} "
             f"step{'s' if smallest.steps > 1 else ''} ({smallest.table}): total variation "
             f"{words.figure(smallest.total_variation)}"
+        )
+    if words.dtype in ("float16", "bfloat16"):
+        notes.append(
+            f"rows are {words.dtype}: the rounding of this format counts as a difference; a rule "
+            "that is right passes with --dtype float32"
         )
     return Finding(
         "output-mismatch",

@@ -86,7 +86,7 @@ class Audit:
         measured = [found for _, found, _ in walked]
         notes = _united([found.notes for found in measured])
         right = "the target" if self.reference is None else "the reference"
-        words = Wording(right, self.mode != Mode.TRACED)
+        words = Wording(right, self.mode != Mode.TRACED, self.setup.dtype)
         return AuditReport(
             version=__version__,
             source=self.source,
