@@ -162,11 +162,14 @@ def state() -> object:
 
 @contextmanager
 def intercepted() -> Iterator[None]:
-    """Answers torch until the block ends; the generator is as it was afterwards."""
-    before = torch.default_generator.get_state()
+    """Answers torch until the block ends; the generator is as it was afterwards. Rows are tiny,
+    and torch's threads would only wait for each other: one does all."""
+    before, threads = torch.default_generator.get_state(), torch.get_num_threads()
+    torch.set_num_threads(1)
     with guarded(Following()):
         begin()
         try:
             yield
         finally:
             torch.default_generator.set_state(before)
+            torch.set_num_threads(threads)
