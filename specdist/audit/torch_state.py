@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor as Tensor  # modules beside this one take it from here
 
 from specdist.audit.grid import Atom, Grid
 from specdist.audit.noise_algebra import Noise
 from specdist.audit.race import Row
 from specdist.audit.uniform import refuse
 
-Tensor = torch.Tensor
 Points = Mapping[int, Tensor]
 """The values of the draws, by the first id of each `Source`."""
 _NAME = "_specdist_traced"
