@@ -78,7 +78,7 @@ def _alone(chain: Step, place: int) -> dict[int, Counter[int]]:
 @pytest.mark.parametrize("block", range(2))
 def test_the_law_is_that_of_running_every_point(block: int) -> None:
     followed = 0
-    for seed in range(50 * block, 50 * block + 50):
+    for seed in range(18 * block, 18 * block + 18):
         chain = _chain(seed)
 
         def step(chain: Step = chain) -> list[int]:
@@ -92,7 +92,7 @@ def test_the_law_is_that_of_running_every_point(block: int) -> None:
             continue
         followed += 1
         assert emitted == _by_points(chain), seed
-    assert followed > 20
+    assert followed > 6
 
 
 def _by_points(chain: Step) -> dict[tuple[int, ...], Fraction]:
