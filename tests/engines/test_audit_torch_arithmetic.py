@@ -87,11 +87,13 @@ def test_the_law_is_that_of_running_every_point(block: int) -> None:
 
         setup = Setup(vocab=4, gamma=1, steps=1, framework="torch")
         try:
-            emitted = measure(Program(step, setup, tables(4, 1)[0]), 10_000).emitted
+            found = measure(Program(step, setup, tables(4, 1)[0]), 200)
         except RefusalError:
             continue
+        if found.unexplored:  # whole numbers of many values
+            continue
         followed += 1
-        assert emitted == _by_points(chain), seed
+        assert found.emitted == _by_points(chain), seed
     assert followed > 6
 
 
