@@ -154,6 +154,12 @@ def test_what_cannot_be_audited_is_refused(adapter: Callable[[], object], said: 
     assert said in str(refused.value)
 
 
+def test_code_that_sees_no_rows_is_not_held_against_them() -> None:
+    """A table that the code never saw says nothing of it: neither a pass nor an accusation."""
+    with pytest.raises(AdapterError, match="asks for no rows"):
+        audited(lambda: [draw.categorical([1, 1, 2])], gamma=1, steps=1).report()
+
+
 def test_case_and_draw_are_nothing_outside_of_an_audit() -> None:
     with pytest.raises(AdapterError):
         _ = case.gamma

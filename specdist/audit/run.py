@@ -111,6 +111,8 @@ class Audit:
         for table in self.tables:
             found, result = self._judged(self.setup, table, told)
             if not found.asked:
+                if self.reference is None:
+                    raise _nothing_to_compare().at(self.source)
                 found.notes.add(_NO_ROWS)
                 return [(table, found, replace(result, name=_OWN_ROWS))]
             walked.append((table, found, result))
@@ -165,6 +167,15 @@ class Audit:
             return known
         cases = smaller(self.setup, self.count)
         return smallest(cases, lambda setup, table: self._judged(setup, table)[1], known)
+
+
+def _nothing_to_compare() -> AdapterError:
+    """The error for code that is held against rows which it never saw."""
+    return AdapterError(
+        "the adapter asks for no rows of the tables, and no reference is named",
+        expected="rows of case (case.target_rows(), case.model ...) handed to the audited code",
+        advice="code with models of its own needs plain decoding beside it: --reference NAME",
+    )
 
 
 def _observed(walked: Sequence[Walked]) -> list[Observed]:
